@@ -1,0 +1,19 @@
+//! Solves 9x9 Sudoku boards and proves how many solutions they have: as a library, as the gRPC
+//! service `SudokuSolver`, and as a command line.
+//!
+//! # The words used
+//!
+//! A *board* has 81 *cells*, numbered 0 to 80 row by row. A *unit* is one of its nine *rows*, nine
+//! *columns* and nine *boxes*. The *peers* of a cell are the 20 others that share a unit with it.
+//! Three rows of boxes are *bands*, three columns of boxes *stacks*. A *given* is a digit that the
+//! board comes with, a *candidate* a digit that a cell can still take; a *bivalue* cell has two.
+//! Givens *clash* when two peers hold the same one.
+//!
+//! # The path of a board
+//!
+//! * [`board`]: text to [`Board`](board::Board) and back, units and peers, clashes, the check of
+//!   every solution.
+//! * [`solver`]: one board at a time: the search tree that both engines walk.
+
+pub mod board;
+pub mod solver;

@@ -1,5 +1,7 @@
 //! One board at a time, and the search tree that both engines walk.
 
+pub mod answers;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::board::Board;

@@ -23,7 +23,10 @@ impl Options {
 impl Default for Options {
     /// Two solutions, which settles uniqueness, within a million nodes.
     fn default() -> Self {
-        Options { solution_limit: 2, node_limit: 1_000_000 }
+        Options {
+            solution_limit: 2,
+            node_limit: 1_000_000,
+        }
     }
 }
 

@@ -49,7 +49,7 @@ struct Search {
     /// Nodes of the parts that were settled.
     nodes: u32,
     /// Solutions of the parts that were settled.
-    found: Vec<Found>,
+    found: Vec<Board>,
     nanos: f64,
 }
 
@@ -172,21 +172,25 @@ impl Searches {
         solutions: &mut Vec<Board>,
         freed: impl FnMut(usize, PartId),
     ) -> Option<Finished> {
-        let id = self.parts[part as usize].search;
-        self.parts[part as usize].lane = NONE;
-        let verdict = self.settle(id)?;
-        Some(self.finish(id, verdict, givens, solutions, freed))
+        let ended = &mut self.parts[part as usize];
+        ended.lane = NONE;
+        let id = ended.search;
+        let first = solutions.len();
+        let verdict = self.settle(id, solutions)?;
+        Some(self.finish(id, verdict, givens, solutions.len() - first, freed))
     }
 
     /// Ends a search whatever its state.
     pub(crate) fn cancel(&mut self, part: PartId, freed: impl FnMut(usize, PartId)) -> Finished {
         let id = self.parts[part as usize].search;
         self.searches[id as usize].found.clear();
-        self.finish(id, Verdict::Cancelled, &Board::EMPTY, &mut Vec::new(), freed)
+        self.finish(id, Verdict::Cancelled, &Board::EMPTY, 0, freed)
     }
 
-    /// Moves what the leading ended parts found into the search, up to its limits.
-    fn settle(&mut self, id: u32) -> Option<Verdict> {
+    /// Moves what the leading ended parts found into the search, up to its limits. Once that decides
+    /// the search, its solutions go to `solutions`.
+    #[inline(always)]
+    fn settle(&mut self, id: u32, solutions: &mut Vec<Board>) -> Option<Verdict> {
         let search = &mut self.searches[id as usize];
         loop {
             let part = &mut self.parts[search.first as usize];
@@ -195,40 +199,44 @@ impl Searches {
             }
             let Options { solution_limit, node_limit } = search.options;
             let nodes_left = node_limit - search.nodes;
-            for found in part.found.drain(..) {
-                if found.node > nodes_left {
-                    break;
-                }
-                search.found.push(found);
-                if search.found.len() == solution_limit as usize {
-                    search.nodes += found.node;
-                    return Some(if solution_limit == 1 { Verdict::Solved } else { Verdict::Multiple });
-                }
-            }
-            if part.nodes > nodes_left {
+            let room = solution_limit as usize - search.found.len();
+            let in_time = part.found.iter().take(room).take_while(|found| found.node <= nodes_left);
+            let count = in_time.clone().count();
+            let verdict = if count == room {
+                search.nodes += part.found[count - 1].node;
+                if solution_limit == 1 { Verdict::Solved } else { Verdict::Multiple }
+            } else if part.nodes > nodes_left {
                 search.nodes = node_limit;
-                return Some(Verdict::Undecided);
-            }
-            search.nodes += part.nodes;
-            if part.next == NONE {
-                return Some(match search.found.len() {
+                Verdict::Undecided
+            } else {
+                search.nodes += part.nodes;
+                if part.next != NONE {
+                    search.found.extend(in_time.map(|found| found.grid));
+                    part.found.clear();
+                    let ended = search.first;
+                    search.first = part.next;
+                    self.free_parts.push(ended);
+                    continue;
+                }
+                match search.found.len() + count {
                     0 => Verdict::Unsolvable,
                     1 => Verdict::Unique,
                     _ => Verdict::Multiple,
-                });
-            }
-            let ended = search.first;
-            search.first = part.next;
-            self.free_parts.push(ended);
+                }
+            };
+            solutions.append(&mut search.found);
+            solutions.extend(in_time.map(|found| found.grid));
+            return Some(verdict);
         }
     }
 
+    #[inline(always)]
     fn finish(
         &mut self,
         id: u32,
         mut verdict: Verdict,
         givens: &Board,
-        solutions: &mut Vec<Board>,
+        solution_count: usize,
         mut freed: impl FnMut(usize, PartId),
     ) -> Finished {
         let search = &mut self.searches[id as usize];
@@ -237,8 +245,6 @@ impl Searches {
             verdict = Verdict::ClashingGivens;
             search.nodes = 0;
         }
-        let solution_count = search.found.len() as u32;
-        solutions.extend(search.found.drain(..).map(|found| found.grid));
         search.found.shrink_to(FOUND_KEPT);
         let mut next = search.first;
         while next != NONE {
@@ -255,7 +261,11 @@ impl Searches {
         Finished {
             task: search.task,
             board: search.board,
-            outcome: Outcome { verdict, solution_count, nodes: search.nodes },
+            outcome: Outcome {
+                verdict,
+                solution_count: solution_count as u32,
+                nodes: search.nodes,
+            },
             nanos: search.nanos,
         }
     }

@@ -14,6 +14,9 @@
 //! * [`board`]: text to [`Board`](board::Board) and back, units and peers, clashes, the check of
 //!   every solution.
 //! * [`solver`]: one board at a time: the search tree that both engines walk.
+//! * [`batch`]: hundreds of boards at once, a bit of a machine vector each.
 
 pub mod board;
 pub mod solver;
+
+pub mod batch;

@@ -106,10 +106,8 @@ impl<V> Guess<V> {
                     )
                 });
                 for r in 0..3 {
-                    let outside_row = add::<V, N, 4, 4, 5>(
-                        rows[r][(stack + 1) % 3],
-                        rows[r][(stack + 2) % 3],
-                    );
+                    let outside_row =
+                        add::<V, N, 4, 4, 5>(rows[r][(stack + 1) % 3], rows[r][(stack + 2) % 3]);
                     let row_and_box: Number<V, 6> = add::<V, N, 5, 5, 6>(of_box, outside_row);
                     for k in 0..3 {
                         self.scores[27 * band + 9 * r + 3 * stack + k] =
@@ -163,7 +161,11 @@ impl<V> Guess<V> {
     {
         for c in 0..81 {
             let p: [V; 9] = std::array::from_fn(|d| planes.candidates[d][c]);
-            let sums = [add3(p[0], p[1], p[2]), add3(p[3], p[4], p[5]), add3(p[6], p[7], p[8])];
+            let sums = [
+                add3(p[0], p[1], p[2]),
+                add3(p[3], p[4], p[5]),
+                add3(p[6], p[7], p[8]),
+            ];
             let two: Number<V, 3> = add::<V, N, 2, 2, 3>(sums[0], sums[1]);
             let count: Number<V, 4> = add::<V, N, 3, 2, 4>(two, sums[2]);
             self.scores[c][..4].copy_from_slice(&count);

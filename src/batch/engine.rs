@@ -63,7 +63,10 @@ pub struct Engine {
 impl Engine {
     /// An engine that uses the vector instructions of `level`, or `None` if the CPU lacks them.
     pub fn new(level: Level) -> Option<Self> {
-        Some(Engine { core: LevelCore::new(level)?, level })
+        Some(Engine {
+            core: LevelCore::new(level)?,
+            level,
+        })
     }
 
     /// The level it uses.
@@ -79,7 +82,9 @@ impl Engine {
 
 impl std::fmt::Debug for Engine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Engine").field("level", &self.level).finish_non_exhaustive()
+        f.debug_struct("Engine")
+            .field("level", &self.level)
+            .finish_non_exhaustive()
     }
 }
 
@@ -145,13 +150,20 @@ impl<V: Vector<N>, const N: usize> Core<V, N> {
             parts: vec![IDLE; lanes],
             since: vec![0.0; lanes],
             stacks: (0..lanes)
-                .map(|_| Stack { nodes: [0; STACK_MAX], bottom: 0, top: 0 })
+                .map(|_| Stack {
+                    nodes: [0; STACK_MAX],
+                    bottom: 0,
+                    top: 0,
+                })
                 .collect(),
             nodes: Vec::new(),
             free_nodes: Vec::new(),
             searches: Searches::default(),
             busy: Lanes::NONE,
-            clock: Clock { last: Instant::now(), per_lane: 0.0 },
+            clock: Clock {
+                last: Instant::now(),
+                per_lane: 0.0,
+            },
         })
     }
 
@@ -165,17 +177,21 @@ impl<V: Vector<N>, const N: usize> Core<V, N> {
             current: None,
             solutions_in_lanes: 0,
         };
-        self.clock = Clock { last: Instant::now(), per_lane: 0.0 };
+        self.clock = Clock {
+            last: Instant::now(),
+            per_lane: 0.0,
+        };
         let mut found = Marks::NONE;
         let mut exchanges: u32 = 0;
         let wait: u32 = std::env::var("WAIT").map_or(38, |v| v.parse().unwrap());
         loop {
             self.tick();
             exchanges = exchanges.wrapping_add(1);
-            if exchanges % CANCEL_INTERVAL == 0 {
-                self.cancel(&mut desk);
+            let mut freed = Lanes::NONE;
+            if exchanges.is_multiple_of(CANCEL_INTERVAL) {
+                freed = self.cancel(&mut desk);
             }
-            self.exchange(&mut desk, found);
+            self.exchange(&mut desk, found, freed);
             if !self.busy.any() {
                 return;
             }
@@ -210,13 +226,15 @@ impl<V: Vector<N>, const N: usize> Core<V, N> {
     }
 
     #[inline(always)]
-    fn exchange<T: Tasks>(&mut self, desk: &mut Desk<'_, T>, found: Marks<N>) {
+    fn exchange<T: Tasks>(&mut self, desk: &mut Desk<'_, T>, found: Marks<N>, freed: Lanes<N>) {
         let contradictory = self.busy & found.contradictory;
         let solved = self.busy & found.solved;
-        let stalled = self.busy.without(found.contradictory | found.solved | found.changed);
+        let stalled = self
+            .busy
+            .without(found.contradictory | found.solved | found.changed);
 
         let mut next = contradictory;
-        let mut ended = Lanes::NONE;
+        let mut ended = freed;
         if stalled.any() {
             ended |= self.branch(stalled);
         }
@@ -269,7 +287,8 @@ impl<V: Vector<N>, const N: usize> Core<V, N> {
             return ended;
         }
         self.guess.choose(&self.planes, V::load(&lanes));
-        self.planes.unload_nodes(&mut self.outside, &self.guess.code);
+        self.planes
+            .unload_nodes(&mut self.outside, &self.guess.code);
         self.guess.apply(&mut self.planes);
         for lane in lanes.iter() {
             let mut node = self.outside.node(lane);
@@ -284,7 +303,12 @@ impl<V: Vector<N>, const N: usize> Core<V, N> {
             stack.nodes[stack.top % STACK_MAX] = index;
             stack.top += 1;
         }
-        const { assert!(729 % 64 + GUESS_BITS <= 64, "the guess fits beside the candidates") };
+        const {
+            assert!(
+                729 % 64 + GUESS_BITS <= 64,
+                "the guess fits beside the candidates"
+            )
+        };
         ended
     }
 
@@ -304,11 +328,18 @@ impl<V: Vector<N>, const N: usize> Core<V, N> {
     fn solution<T: Tasks>(&mut self, desk: &Desk<'_, T>, lane: usize) -> Next {
         let part = self.parts[lane];
         let (task, board) = self.searches.board_of(part);
-        let givens = &desk.active[task as usize].as_ref().expect("task").task.boards[board as usize];
+        let givens = &desk.active[task as usize]
+            .as_ref()
+            .expect("task")
+            .task
+            .boards[board as usize];
         let grid = Board::new(planes::unpack(&self.outside.grid(lane)));
         match grid {
             Some(grid) if check::is_solution(givens, &grid) => self.searches.solution(part, grid),
-            _ => panic!("an engine's solution failed the check"),
+            _ => {
+                debug_assert!(false, "not a solution: {grid:?} of {givens}");
+                self.searches.give_up(part)
+            }
         }
     }
 
@@ -337,7 +368,16 @@ impl<V: Vector<N>, const N: usize> Core<V, N> {
         let (task, board) = self.searches.board_of(part);
         let active = desk.active[task as usize].as_mut().expect("task");
         let first = active.answers.solutions.len() as u32;
-        let Core { searches, busy, parts, since, stacks, free_nodes, clock, .. } = self;
+        let Core {
+            searches,
+            busy,
+            parts,
+            since,
+            stacks,
+            free_nodes,
+            clock,
+            ..
+        } = self;
         let mut extra = 0.0;
         let finished = searches.end(
             part,
@@ -359,7 +399,8 @@ impl<V: Vector<N>, const N: usize> Core<V, N> {
     /// Takes a lane off its part.
     #[inline(always)]
     fn leave(&mut self, lane: usize) {
-        self.searches.spend(self.parts[lane], self.clock.per_lane - self.since[lane]);
+        self.searches
+            .spend(self.parts[lane], self.clock.per_lane - self.since[lane]);
         self.parts[lane] = IDLE;
         self.busy.remove(lane);
         self.free_nodes.extend(self.stacks[lane].drain());
@@ -377,10 +418,13 @@ impl<V: Vector<N>, const N: usize> Core<V, N> {
     fn refill<T: Tasks>(&mut self, desk: &mut Desk<'_, T>) -> Lanes<N> {
         let mut fresh = Lanes::NONE;
         for lane in (!self.busy).iter() {
-            let Some((task, board)) = desk.next_board() else { break };
+            let Some((task, board)) = desk.next_board() else {
+                break;
+            };
             let active = desk.active[task as usize].as_ref().expect("task");
             let part = self.searches.start(task, board, active.task.options, lane);
-            self.outside.set_grid(lane, &planes::pack(&active.task.boards[board as usize]));
+            self.outside
+                .set_grid(lane, &planes::pack(&active.task.boards[board as usize]));
             self.take_up(lane, part);
             fresh.insert(lane);
         }
@@ -413,8 +457,39 @@ impl<V: Vector<N>, const N: usize> Core<V, N> {
         shared
     }
 
-    /// Ends the boards of cancelled tasks.
-    fn cancel<T: Tasks>(&mut self, _desk: &mut Desk<'_, T>) {}
+    /// Ends the boards of cancelled tasks. Returns the lanes that this frees.
+    #[cold]
+    fn cancel<T: Tasks>(&mut self, desk: &mut Desk<'_, T>) -> Lanes<N> {
+        let mut freed = Lanes::NONE;
+        if !desk.drop_cancelled() {
+            return freed;
+        }
+        for lane in self.busy.iter() {
+            let part = self.parts[lane];
+            if part == IDLE {
+                continue; // freed with another part of its search
+            }
+            let (task, _) = self.searches.board_of(part);
+            if desk.is_cancelled(task) {
+                let Core {
+                    searches,
+                    busy,
+                    parts,
+                    stacks,
+                    free_nodes,
+                    ..
+                } = self;
+                let finished = searches.cancel(part, |lane, _| {
+                    parts[lane] = IDLE;
+                    busy.remove(lane);
+                    freed.insert(lane);
+                    free_nodes.extend(stacks[lane].drain());
+                });
+                desk.answer(finished, 0);
+            }
+        }
+        freed
+    }
 }
 
 /// What a sweep found out, as sets of lanes.
@@ -426,8 +501,11 @@ struct Marks<const N: usize> {
 }
 
 impl<const N: usize> Marks<N> {
-    const NONE: Self =
-        Marks { contradictory: Lanes::NONE, changed: Lanes::NONE, solved: Lanes::NONE };
+    const NONE: Self = Marks {
+        contradictory: Lanes::NONE,
+        changed: Lanes::NONE,
+        solved: Lanes::NONE,
+    };
 
     #[inline(always)]
     fn of<V: Vector<N>>(found: &Found<V>) -> Self {
@@ -462,6 +540,45 @@ struct Desk<'a, T: Tasks> {
 }
 
 impl<T: Tasks> Desk<'_, T> {
+    fn is_cancelled(&self, task: u32) -> bool {
+        self.active[task as usize]
+            .as_ref()
+            .is_some_and(|active| active.task.cancel.is_cancelled())
+    }
+
+    /// Takes no more boards of a cancelled task. Returns whether any task is cancelled.
+    fn drop_cancelled(&mut self) -> bool {
+        if let Some((task, board)) = self.current
+            && self.is_cancelled(task)
+        {
+            self.current = None;
+            let active = self.active[task as usize].as_mut().expect("task");
+            let untouched = active.task.boards.len() - board as usize;
+            active.left -= untouched;
+            self.close(task);
+        }
+        self.active
+            .iter()
+            .flatten()
+            .any(|active| active.task.cancel.is_cancelled())
+    }
+
+    /// Hands a task in whose boards are all answered.
+    #[inline(always)]
+    fn close(&mut self, task: u32) {
+        let slot = &mut self.active[task as usize];
+        if slot.as_ref().is_some_and(|active| active.left == 0)
+            && let Some(Active {
+                task: ended,
+                answers,
+                ..
+            }) = slot.take()
+        {
+            self.free.push(task);
+            self.tasks.done(ended.ticket, answers);
+        }
+    }
+
     #[inline(always)]
     fn next_board(&mut self) -> Option<(u32, u32)> {
         loop {
@@ -486,16 +603,27 @@ impl<T: Tasks> Desk<'_, T> {
     fn begin(&mut self, task: Task<T::Ticket>) {
         let left = task.boards.len();
         let none = Answer {
-            outcome: Outcome { verdict: Verdict::Cancelled, solution_count: 0, nodes: 0 },
+            outcome: Outcome {
+                verdict: Verdict::Cancelled,
+                solution_count: 0,
+                nodes: 0,
+            },
             solve_nanos: 0,
             first_solution: 0,
         };
-        let answers = Answers { answers: vec![none; left], solutions: Vec::with_capacity(left) };
+        let answers = Answers {
+            answers: vec![none; left],
+            solutions: Vec::with_capacity(left),
+        };
         if left == 0 {
             self.tasks.done(task.ticket, answers);
             return;
         }
-        let active = Some(Active { task, answers, left });
+        let active = Some(Active {
+            task,
+            answers,
+            left,
+        });
         let slot = if let Some(slot) = self.free.pop() {
             self.active[slot as usize] = active;
             slot
@@ -517,11 +645,6 @@ impl<T: Tasks> Desk<'_, T> {
             first_solution,
         };
         active.left -= 1;
-        if active.left == 0 {
-            if let Some(Active { task, answers, .. }) = slot.take() {
-                self.free.push(finished.task);
-                self.tasks.done(task.ticket, answers);
-            }
-        }
+        self.close(finished.task);
     }
 }

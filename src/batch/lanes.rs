@@ -48,15 +48,18 @@ impl<const N: usize> Lanes<N> {
     /// The lanes in ascending order.
     #[inline(always)]
     pub(crate) fn iter(self) -> impl Iterator<Item = usize> {
-        self.0.into_iter().enumerate().flat_map(|(index, mut word)| {
-            std::iter::from_fn(move || {
-                (word != 0).then(|| {
-                    let lane = 64 * index + word.trailing_zeros() as usize;
-                    word &= word - 1;
-                    lane
+        self.0
+            .into_iter()
+            .enumerate()
+            .flat_map(|(index, mut word)| {
+                std::iter::from_fn(move || {
+                    (word != 0).then(|| {
+                        let lane = 64 * index + word.trailing_zeros() as usize;
+                        word &= word - 1;
+                        lane
+                    })
                 })
             })
-        })
     }
 
     #[inline(always)]

@@ -1,7 +1,10 @@
 //! What the CPU offers, decided once; and the only `unsafe` of the crate: the calls into functions
 //! compiled for it.
 
-#![expect(unsafe_code, reason = "calls of target_feature functions, each guarded by a detection")]
+#![expect(
+    unsafe_code,
+    reason = "calls of target_feature functions, each guarded by a detection"
+)]
 
 use std::{fmt, str::FromStr};
 
@@ -28,7 +31,11 @@ impl Level {
 
     /// The best level of this CPU.
     pub fn detect() -> Level {
-        Level::EVERY.into_iter().rev().find(|level| level.is_available()).unwrap_or(Level::Portable)
+        Level::EVERY
+            .into_iter()
+            .rev()
+            .find(|level| level.is_available())
+            .unwrap_or(Level::Portable)
     }
 
     /// Whether this CPU has the level.

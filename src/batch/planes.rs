@@ -114,7 +114,10 @@ impl<V: Vector<N>, const N: usize> Planes<V, N> {
         self.forget(lanes);
         for w in 0..GRID_WORDS {
             let mut rows = [V::NONE; 64];
-            transpose(|k| V::load(&outside.grids[k][w]), |row, value| rows[row] = value);
+            transpose(
+                |k| V::load(&outside.grids[k][w]),
+                |row, value| rows[row] = value,
+            );
             for (i, bits) in rows.chunks_exact(4).enumerate() {
                 if 16 * w + i < 81 {
                     self.set_cell(16 * w + i, [bits[0], bits[1], bits[2], bits[3]], lanes);
@@ -151,11 +154,7 @@ impl<V: Vector<N>, const N: usize> Planes<V, N> {
     /// Copies every lane out as a node. The rows behind the candidates carry `extra`: bit `i` of a
     /// node's last word above its candidates is the lane's bit of `extra[i]`.
     #[inline(always)]
-    pub(crate) fn unload_nodes<const E: usize>(
-        &self,
-        outside: &mut Outside<N>,
-        extra: &[V; E],
-    ) {
+    pub(crate) fn unload_nodes<const E: usize>(&self, outside: &mut Outside<N>, extra: &[V; E]) {
         let candidates = self.candidates.as_flattened();
         for (w, rows) in candidates.chunks(64).enumerate() {
             transpose(
@@ -189,7 +188,10 @@ impl<V: Vector<N>, const N: usize> Planes<V, N> {
                     bits[3] = p[7] | p[8];
                 }
             }
-            transpose(|row| rows[row], |k, value| value.store(&mut outside.grids[k][w]));
+            transpose(
+                |row| rows[row],
+                |k, value| value.store(&mut outside.grids[k][w]),
+            );
         }
     }
 }

@@ -120,7 +120,13 @@ impl Searches {
             (part.search, part.next, part.lane, part.nodes) = (search, next, lane, 1);
             id
         } else {
-            self.parts.push(Part { search, next, lane, nodes: 1, found: Vec::new() });
+            self.parts.push(Part {
+                search,
+                next,
+                lane,
+                nodes: 1,
+                found: Vec::new(),
+            });
             self.parts.len() as u32 - 1
         }
     }
@@ -140,7 +146,11 @@ impl Searches {
         // One node past the limit is entered in the books: it tells "undecided" from "done just in
         // time" when the parts are settled.
         part.nodes += 1;
-        if part.nodes > search.options.node_limit - search.nodes { Next::Enough } else { Next::Continue }
+        if part.nodes > search.options.node_limit - search.nodes {
+            Next::Enough
+        } else {
+            Next::Continue
+        }
     }
 
     /// Takes a solution, already checked.
@@ -148,12 +158,22 @@ impl Searches {
     pub(crate) fn solution(&mut self, part: PartId, grid: Board) -> Next {
         let part = &mut self.parts[part as usize];
         let search = &self.searches[part.search as usize];
-        part.found.push(Found { grid, node: part.nodes });
+        part.found.push(Found {
+            grid,
+            node: part.nodes,
+        });
         if part.found.len() + search.found.len() >= search.options.solution_limit as usize {
             Next::Enough
         } else {
             Next::Continue
         }
+    }
+
+    /// Leaves a part undecided, and so its search.
+    #[cold]
+    pub(crate) fn give_up(&mut self, part: PartId) -> Next {
+        self.parts[part as usize].nodes = u32::MAX;
+        Next::Enough
     }
 
     /// Adds to the time of a part's search.
@@ -197,14 +217,25 @@ impl Searches {
             if part.lane != NONE {
                 return None;
             }
-            let Options { solution_limit, node_limit } = search.options;
+            let Options {
+                solution_limit,
+                node_limit,
+            } = search.options;
             let nodes_left = node_limit - search.nodes;
             let room = solution_limit as usize - search.found.len();
-            let in_time = part.found.iter().take(room).take_while(|found| found.node <= nodes_left);
+            let in_time = part
+                .found
+                .iter()
+                .take(room)
+                .take_while(|found| found.node <= nodes_left);
             let count = in_time.clone().count();
             let verdict = if count == room {
                 search.nodes += part.found[count - 1].node;
-                if solution_limit == 1 { Verdict::Solved } else { Verdict::Multiple }
+                if solution_limit == 1 {
+                    Verdict::Solved
+                } else {
+                    Verdict::Multiple
+                }
             } else if part.nodes > nodes_left {
                 search.nodes = node_limit;
                 Verdict::Undecided

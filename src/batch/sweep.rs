@@ -12,11 +12,14 @@ pub(crate) struct Found<V> {
     locked: V,
 }
 
-
-
 #[inline(always)]
 pub(crate) fn sweep<V: Vector<N>, const N: usize>(planes: &mut Planes<V, N>) -> Found<V> {
-    let mut found = Found { contradictory: V::NONE, changed: V::NONE, solved: V::ALL, locked: V::NONE };
+    let mut found = Found {
+        contradictory: V::NONE,
+        changed: V::NONE,
+        solved: V::ALL,
+        locked: V::NONE,
+    };
     cells(planes, &mut found);
     for d in 0..9 {
         digit(
@@ -125,7 +128,11 @@ fn digit<V: Vector<N>, const N: usize>(
     }
     let mut alive = V::ALL;
     for stack in 0..3 {
-        let groups = [columns[3 * stack], columns[3 * stack + 1], columns[3 * stack + 2]];
+        let groups = [
+            columns[3 * stack],
+            columns[3 * stack + 1],
+            columns[3 * stack + 2],
+        ];
         let kept = permutations(groups);
         for k in 0..3 {
             for band in 0..3 {
@@ -137,8 +144,11 @@ fn digit<V: Vector<N>, const N: usize>(
         }
         for band in 0..3 {
             let b = 3 * band + stack;
-            let (_, two_rows) =
-                one_two(rows[3 * band][stack], rows[3 * band + 1][stack], rows[3 * band + 2][stack]);
+            let (_, two_rows) = one_two(
+                rows[3 * band][stack],
+                rows[3 * band + 1][stack],
+                rows[3 * band + 2][stack],
+            );
             let (any, two_columns) = one_two(kept[0][band], kept[1][band], kept[2][band]);
             let two = two_rows | two_columns;
             let single = any.without(two);

@@ -1,6 +1,9 @@
 //! Machine vectors: the few operations that the rules need, for each kind of CPU.
 
-#![expect(unsafe_code, reason = "vector instructions that the CPU was asked for before")]
+#![expect(
+    unsafe_code,
+    reason = "vector instructions that the CPU was asked for before"
+)]
 
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, Not};
 
@@ -162,9 +165,48 @@ mod x86 {
             }
         };
     }
-    vector!(V256, __m256i, 4, _mm256_and_si256, _mm256_or_si256, _mm256_xor_si256, _mm256_andnot_si256, _mm256_set1_epi64x, _mm256_loadu_si256, _mm256_storeu_si256, _mm256_sll_epi64, _mm256_srl_epi64);
-    vector!(V512, __m512i, 8, _mm512_and_si512, _mm512_or_si512, _mm512_xor_si512, _mm512_andnot_si512, _mm512_set1_epi64, _mm512_loadu_si512, _mm512_storeu_si512, _mm512_sll_epi64, _mm512_srl_epi64);
-    vector!(V128, __m128i, 2, _mm_and_si128, _mm_or_si128, _mm_xor_si128, _mm_andnot_si128, _mm_set1_epi64x, _mm_loadu_si128, _mm_storeu_si128, _mm_sll_epi64, _mm_srl_epi64);
+    vector!(
+        V256,
+        __m256i,
+        4,
+        _mm256_and_si256,
+        _mm256_or_si256,
+        _mm256_xor_si256,
+        _mm256_andnot_si256,
+        _mm256_set1_epi64x,
+        _mm256_loadu_si256,
+        _mm256_storeu_si256,
+        _mm256_sll_epi64,
+        _mm256_srl_epi64
+    );
+    vector!(
+        V512,
+        __m512i,
+        8,
+        _mm512_and_si512,
+        _mm512_or_si512,
+        _mm512_xor_si512,
+        _mm512_andnot_si512,
+        _mm512_set1_epi64,
+        _mm512_loadu_si512,
+        _mm512_storeu_si512,
+        _mm512_sll_epi64,
+        _mm512_srl_epi64
+    );
+    vector!(
+        V128,
+        __m128i,
+        2,
+        _mm_and_si128,
+        _mm_or_si128,
+        _mm_xor_si128,
+        _mm_andnot_si128,
+        _mm_set1_epi64x,
+        _mm_loadu_si128,
+        _mm_storeu_si128,
+        _mm_sll_epi64,
+        _mm_srl_epi64
+    );
 }
 #[cfg(target_arch = "x86_64")]
 pub(crate) use x86::{V128, V256, V512};

@@ -6,3 +6,5 @@
 
 pub(crate) mod boards;
 pub(crate) mod cases;
+pub(crate) mod oracle;
+pub(crate) mod sample;

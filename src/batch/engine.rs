@@ -48,8 +48,8 @@ pub trait Tasks {
     /// The next task, if one waits. Called whenever lanes run idle; must not block.
     fn next(&mut self) -> Option<Task<Self::Ticket>>;
 
-    /// Takes the answers of a task, one a board in order. Tasks end in any order.
-    fn done(&mut self, ticket: Self::Ticket, answers: Answers);
+    /// Takes a task back with its answers, one a board in order. Tasks end in any order.
+    fn done(&mut self, task: Task<Self::Ticket>, answers: Answers);
 }
 
 /// Solves many boards at once, on one thread.
@@ -94,6 +94,11 @@ const STACK_MAX: usize = Board::CELLS;
 /// Solutions that the boards in the lanes may have among them, so that memory stays bounded when
 /// boards ask for thousands. One board is always taken.
 const SOLUTIONS_IN_LANES_MAX: u64 = 40_000;
+
+/// Percentage of the busy lanes that must wait before an exchange. An exchange costs as much as two
+/// sweeps however many lanes take part; below 50 the exchanges cost more than the lanes' waiting,
+/// above 80 the reverse.
+const WAITING_PERCENT: u32 = 66;
 
 /// Exchanges between two looks at the cancel flags.
 const CANCEL_INTERVAL: u32 = 16;
@@ -183,7 +188,6 @@ impl<V: Vector<N>, const N: usize> Core<V, N> {
         };
         let mut found = Marks::NONE;
         let mut exchanges: u32 = 0;
-        let wait: u32 = std::env::var("WAIT").map_or(38, |v| v.parse().unwrap());
         loop {
             self.tick();
             exchanges = exchanges.wrapping_add(1);
@@ -196,7 +200,7 @@ impl<V: Vector<N>, const N: usize> Core<V, N> {
                 return;
             }
             let busy = self.busy.count();
-            let enough = (busy * wait / 100).max(1);
+            let enough = (busy * WAITING_PERCENT / 100).max(1);
             loop {
                 found = Marks::of(&sweep::sweep(&mut self.planes));
                 let waiting = self.waiting(&found);
@@ -575,7 +579,7 @@ impl<T: Tasks> Desk<'_, T> {
             }) = slot.take()
         {
             self.free.push(task);
-            self.tasks.done(ended.ticket, answers);
+            self.tasks.done(ended, answers);
         }
     }
 
@@ -616,7 +620,7 @@ impl<T: Tasks> Desk<'_, T> {
             solutions: Vec::with_capacity(left),
         };
         if left == 0 {
-            self.tasks.done(task.ticket, answers);
+            self.tasks.done(task, answers);
             return;
         }
         let active = Some(Active {

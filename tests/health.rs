@@ -12,7 +12,9 @@ use tonic_reflection::pb::{v1, v1alpha};
 const SOLVER: &str = "sudoku.v1.SudokuSolver";
 
 fn check(service: &str) -> HealthCheckRequest {
-    HealthCheckRequest { service: service.to_owned() }
+    HealthCheckRequest {
+        service: service.to_owned(),
+    }
 }
 
 #[tokio::test]
@@ -69,14 +71,41 @@ async fn reflection_v1_lists_and_describes() {
         ask(MessageRequest::ListServices(String::new())),
         ask(MessageRequest::FileContainingSymbol(SOLVER.to_owned())),
     ];
-    let mut responses =
-        client.server_reflection_info(tokio_stream::iter(requests)).await.unwrap().into_inner();
-    let listed = responses.message().await.unwrap().unwrap().message_response.unwrap();
-    let MessageResponse::ListServicesResponse(listed) = listed else { panic!("{listed:?}") };
-    let names: Vec<_> = listed.service.iter().map(|service| service.name.as_str()).collect();
-    assert!(names.contains(&SOLVER) && names.contains(&"grpc.health.v1.Health"), "{names:?}");
-    let file = responses.message().await.unwrap().unwrap().message_response.unwrap();
-    assert!(matches!(file, MessageResponse::FileDescriptorResponse(_)), "{file:?}");
+    let mut responses = client
+        .server_reflection_info(tokio_stream::iter(requests))
+        .await
+        .unwrap()
+        .into_inner();
+    let listed = responses
+        .message()
+        .await
+        .unwrap()
+        .unwrap()
+        .message_response
+        .unwrap();
+    let MessageResponse::ListServicesResponse(listed) = listed else {
+        panic!("{listed:?}")
+    };
+    let names: Vec<_> = listed
+        .service
+        .iter()
+        .map(|service| service.name.as_str())
+        .collect();
+    assert!(
+        names.contains(&SOLVER) && names.contains(&"grpc.health.v1.Health"),
+        "{names:?}"
+    );
+    let file = responses
+        .message()
+        .await
+        .unwrap()
+        .unwrap()
+        .message_response
+        .unwrap();
+    assert!(
+        matches!(file, MessageResponse::FileDescriptorResponse(_)),
+        "{file:?}"
+    );
 }
 
 #[tokio::test]
@@ -95,12 +124,39 @@ async fn reflection_v1alpha_lists_and_describes() {
         ask(MessageRequest::ListServices(String::new())),
         ask(MessageRequest::FileContainingSymbol(SOLVER.to_owned())),
     ];
-    let mut responses =
-        client.server_reflection_info(tokio_stream::iter(requests)).await.unwrap().into_inner();
-    let listed = responses.message().await.unwrap().unwrap().message_response.unwrap();
-    let MessageResponse::ListServicesResponse(listed) = listed else { panic!("{listed:?}") };
-    let names: Vec<_> = listed.service.iter().map(|service| service.name.as_str()).collect();
-    assert!(names.contains(&SOLVER) && names.contains(&"grpc.health.v1.Health"), "{names:?}");
-    let file = responses.message().await.unwrap().unwrap().message_response.unwrap();
-    assert!(matches!(file, MessageResponse::FileDescriptorResponse(_)), "{file:?}");
+    let mut responses = client
+        .server_reflection_info(tokio_stream::iter(requests))
+        .await
+        .unwrap()
+        .into_inner();
+    let listed = responses
+        .message()
+        .await
+        .unwrap()
+        .unwrap()
+        .message_response
+        .unwrap();
+    let MessageResponse::ListServicesResponse(listed) = listed else {
+        panic!("{listed:?}")
+    };
+    let names: Vec<_> = listed
+        .service
+        .iter()
+        .map(|service| service.name.as_str())
+        .collect();
+    assert!(
+        names.contains(&SOLVER) && names.contains(&"grpc.health.v1.Health"),
+        "{names:?}"
+    );
+    let file = responses
+        .message()
+        .await
+        .unwrap()
+        .unwrap()
+        .message_response
+        .unwrap();
+    assert!(
+        matches!(file, MessageResponse::FileDescriptorResponse(_)),
+        "{file:?}"
+    );
 }

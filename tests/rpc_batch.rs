@@ -3,7 +3,7 @@
 mod common;
 
 use common::{
-    boards::{CLASHING, EMPTY, MALFORMED, UNIQUE, UNIQUE_SOLUTION, UNSOLVABLE},
+    samples::{CLASHING, EMPTY, MALFORMED, UNIQUE, UNIQUE_SOLUTION, UNSOLVABLE},
     server::{Batch, TestServer, message, options, solve_batch},
 };
 use prost::Message as _;
@@ -27,7 +27,13 @@ fn statuses(results: &[SolveResult]) -> Vec<SolveStatus> {
 
 /// Results without their times, which differ from run to run.
 fn timeless(results: Vec<SolveResult>) -> Vec<SolveResult> {
-    results.into_iter().map(|result| SolveResult { solve_time: None, ..result }).collect()
+    results
+        .into_iter()
+        .map(|result| SolveResult {
+            solve_time: None,
+            ..result
+        })
+        .collect()
 }
 
 #[tokio::test]
@@ -35,7 +41,13 @@ async fn every_board_gets_one_result_in_order() {
     let server = TestServer::start().await;
     let mut client = server.client().await;
     // Messages of sizes around those of a job, and an empty one.
-    for sizes in [vec![1], vec![1; 40], vec![256, 0, 257], vec![1000, 1, 3], vec![5000]] {
+    for sizes in [
+        vec![1],
+        vec![1; 40],
+        vec![256, 0, 257],
+        vec![1000, 1, 3],
+        vec![5000],
+    ] {
         let (boards, expected) = mixed(sizes.iter().sum());
         let mut left = boards.as_slice();
         let messages = sizes.iter().map(|&size| {
@@ -54,10 +66,18 @@ async fn a_malformed_board_is_a_result_that_says_where() {
     let server = TestServer::start().await;
     let mut client = server.client().await;
     let boards = [UNIQUE, MALFORMED, "", UNIQUE];
-    let results = solve_batch(&mut client, vec![message(&boards, None)]).await.unwrap();
+    let results = solve_batch(&mut client, vec![message(&boards, None)])
+        .await
+        .unwrap();
     let malformed = results[1].malformed.as_ref().unwrap();
-    assert_eq!((malformed.position, malformed.found.as_str()), (Some(41), "!"));
-    assert!(malformed.reason.contains("41") && malformed.reason.contains('!'), "{malformed:?}");
+    assert_eq!(
+        (malformed.position, malformed.found.as_str()),
+        (Some(41), "!")
+    );
+    assert!(
+        malformed.reason.contains("41") && malformed.reason.contains('!'),
+        "{malformed:?}"
+    );
     let empty = results[2].malformed.as_ref().unwrap();
     assert_eq!((empty.position, empty.found.as_str()), (None, ""));
     assert_eq!(results[0].solutions, results[3].solutions);
@@ -83,7 +103,10 @@ async fn an_empty_stream_ends_well() {
     let mut client = server.client().await;
     assert_eq!(solve_batch(&mut client, vec![]).await.unwrap(), []);
     let nothing = SolveBatchRequest::default();
-    assert_eq!(solve_batch(&mut client, vec![nothing; 3]).await.unwrap(), []);
+    assert_eq!(
+        solve_batch(&mut client, vec![nothing; 3]).await.unwrap(),
+        []
+    );
 }
 
 #[tokio::test]
@@ -100,7 +123,10 @@ async fn headers_come_before_the_first_message_and_a_lone_board_does_not_wait() 
     // And none of it has closed the stream.
     batch.send(message(&[EMPTY, MALFORMED], None)).await;
     let results = batch.results(2).await.unwrap();
-    assert_eq!(statuses(&results), [SolveStatus::Multiple, SolveStatus::Malformed]);
+    assert_eq!(
+        statuses(&results),
+        [SolveStatus::Multiple, SolveStatus::Malformed]
+    );
     assert_eq!(batch.finish().await.unwrap(), []);
 }
 
@@ -121,16 +147,25 @@ async fn replies_stay_small_whatever_is_asked_for() {
     let mut client = server.client().await;
     let boards = vec![EMPTY; 300];
     let mut batch = Batch::open(&mut client).await.unwrap();
-    batch.send(message(&boards, options(Some(10_000), None))).await;
+    batch
+        .send(message(&boards, options(Some(10_000), None)))
+        .await;
     batch.half_close();
     let (mut results, mut first) = (0, None);
     while let Some(reply) = batch.replies.message().await.unwrap() {
-        assert!(reply.encoded_len() <= 1 << 20, "{} bytes", reply.encoded_len());
+        assert!(
+            reply.encoded_len() <= 1 << 20,
+            "{} bytes",
+            reply.encoded_len()
+        );
         results += reply.results.len();
         for result in reply.results {
             assert_eq!(result.solution_count, 10_000);
             let first = first.get_or_insert_with(|| result.solutions.clone());
-            assert!(*first == result.solutions, "the same board, other solutions");
+            assert!(
+                *first == result.solutions,
+                "the same board, other solutions"
+            );
         }
     }
     assert_eq!(results, boards.len());
@@ -142,7 +177,11 @@ async fn replies_stay_small_whatever_is_asked_for() {
     batch.half_close();
     let mut got = Vec::new();
     while let Some(reply) = batch.replies.message().await.unwrap() {
-        assert!(reply.encoded_len() <= 1 << 20, "{} bytes", reply.encoded_len());
+        assert!(
+            reply.encoded_len() <= 1 << 20,
+            "{} bytes",
+            reply.encoded_len()
+        );
         got.extend(statuses(&reply.results));
     }
     assert!(got == expected);
@@ -154,7 +193,11 @@ async fn answers_do_not_depend_on_what_else_is_in_flight() {
     let mut client = server.client().await;
     let (boards, _) = mixed(600);
     let request = message(&boards, options(Some(5), None));
-    let alone = timeless(solve_batch(&mut client, vec![request.clone()]).await.unwrap());
+    let alone = timeless(
+        solve_batch(&mut client, vec![request.clone()])
+            .await
+            .unwrap(),
+    );
     let noise: Vec<_> = (0..4)
         .map(|stream| {
             let mut client = client.clone();
@@ -163,11 +206,16 @@ async fn answers_do_not_depend_on_what_else_is_in_flight() {
         })
         .collect();
     for _ in 0..5 {
-        let together = solve_batch(&mut client, vec![request.clone()]).await.unwrap();
+        let together = solve_batch(&mut client, vec![request.clone()])
+            .await
+            .unwrap();
         assert!(timeless(together) == alone);
     }
     // One board a message, the same again.
-    let singly = boards.iter().map(|board| message(&[board], options(Some(5), None))).collect();
+    let singly = boards
+        .iter()
+        .map(|board| message(&[board], options(Some(5), None)))
+        .collect();
     assert!(timeless(solve_batch(&mut client, singly).await.unwrap()) == alone);
     for stream in noise {
         stream.await.unwrap();
@@ -194,10 +242,15 @@ async fn a_client_that_never_reads_is_not_read_from_for_ever() {
             break false;
         }
     };
-    assert!(blocked, "{sent} boards were taken from a client that never reads");
+    assert!(
+        blocked,
+        "{sent} boards were taken from a client that never reads"
+    );
     // Others are served meanwhile, and the client gets everything once it does read.
     let mut other = server.client().await;
-    let results = solve_batch(&mut other, vec![message(&boards, None)]).await.unwrap();
+    let results = solve_batch(&mut other, vec![message(&boards, None)])
+        .await
+        .unwrap();
     assert_eq!(results.len(), boards.len());
     drop(requests);
     let results = batch.finish().await.unwrap();

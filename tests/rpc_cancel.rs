@@ -8,7 +8,7 @@ mod common;
 use std::time::Duration;
 
 use common::{
-    boards::{LONG, UNIQUE},
+    samples::{LONG, UNIQUE},
     server::{Batch, Client, TestServer, longest, message, options, request, solve_batch, workers},
 };
 use sudoku_solver::{server::Config, wire::pb::SolveStatus};
@@ -20,18 +20,26 @@ use tonic_types::StatusExt as _;
 const SOON: Duration = Duration::from_millis(100);
 
 async fn one_thread() -> TestServer {
-    TestServer::with(Config { workers: workers(1), ..Config::default() }).await
+    TestServer::with(Config {
+        workers: workers(1),
+        ..Config::default()
+    })
+    .await
 }
 
 async fn assert_free(client: &mut Client) {
     let response = client.solve(request(UNIQUE, None)).await.unwrap();
-    assert_eq!(response.into_inner().result.unwrap().status(), SolveStatus::Unique);
+    assert_eq!(
+        response.into_inner().result.unwrap().status(),
+        SolveStatus::Unique
+    );
 }
 
 /// A call whose deadline only the server knows, so that it is the server's word that comes back.
 fn with_deadline<T>(message: T, timeout: &str) -> Request<T> {
     let mut call = Request::new(message);
-    call.metadata_mut().insert("grpc-timeout", timeout.parse().unwrap());
+    call.metadata_mut()
+        .insert("grpc-timeout", timeout.parse().unwrap());
     call
 }
 
@@ -41,7 +49,10 @@ async fn a_dropped_call_frees_its_thread() {
     let mut client = server.client().await;
     for _ in 0..3 {
         let call = client.solve(request(LONG, longest()));
-        assert!(tokio::time::timeout(SOON, call).await.is_err(), "the search was not long");
+        assert!(
+            tokio::time::timeout(SOON, call).await.is_err(),
+            "the search was not long"
+        );
         assert_free(&mut client).await;
     }
 }
@@ -54,7 +65,10 @@ async fn a_dropped_stream_frees_its_thread() {
     batch.send(message(&[UNIQUE], None)).await;
     batch.results(1).await.unwrap();
     batch.send(message(&[LONG; 600], longest())).await;
-    assert!(tokio::time::timeout(SOON, batch.reply()).await.is_err(), "the search was not long");
+    assert!(
+        tokio::time::timeout(SOON, batch.reply()).await.is_err(),
+        "the search was not long"
+    );
     drop(batch);
     assert_free(&mut client).await;
 }
@@ -66,7 +80,10 @@ async fn a_connection_that_breaks_frees_its_threads() {
     let batch = Batch::open(&mut gone).await.unwrap();
     batch.send(message(&[LONG], longest())).await;
     let call = gone.solve(request(LONG, longest()));
-    assert!(tokio::time::timeout(SOON, call).await.is_err(), "the search was not long");
+    assert!(
+        tokio::time::timeout(SOON, call).await.is_err(),
+        "the search was not long"
+    );
     drop((batch, gone));
     assert_free(&mut server.client().await).await;
 }
@@ -80,7 +97,10 @@ async fn a_deadline_stops_the_search_of_a_call() {
         let status = client.solve(call).await.unwrap_err();
         assert_eq!(status.code(), Code::DeadlineExceeded, "{status:?}");
         // The client gives up on a timeout of its own, too; this is the server speaking.
-        assert_eq!(status.get_details_error_info().unwrap().reason, "DEADLINE_PASSED");
+        assert_eq!(
+            status.get_details_error_info().unwrap().reason,
+            "DEADLINE_PASSED"
+        );
         assert_free(&mut client).await;
     }
 }
@@ -97,7 +117,10 @@ async fn a_deadline_ends_a_stream_in_the_middle() {
         assert_eq!(replies.message().await.unwrap().unwrap().results.len(), 1);
         let status = replies.message().await.unwrap_err();
         assert_eq!(status.code(), Code::DeadlineExceeded, "{status:?}");
-        assert_eq!(status.get_details_error_info().unwrap().reason, "DEADLINE_PASSED");
+        assert_eq!(
+            status.get_details_error_info().unwrap().reason,
+            "DEADLINE_PASSED"
+        );
         assert_free(&mut client).await;
     }
 }
@@ -110,7 +133,13 @@ async fn a_deadline_stops_the_search_of_a_client_that_does_not_read() {
     let call = with_deadline(ReceiverStream::new(outgoing), "300m");
     let replies = client.solve_batch(call).await.unwrap().into_inner();
     // More than the client's window lets through, so that the server is stuck with replies.
-    requests.send(message(&[common::boards::EMPTY; 40], options(Some(1000), None))).await.unwrap();
+    requests
+        .send(message(
+            &[common::samples::EMPTY; 40],
+            options(Some(1000), None),
+        ))
+        .await
+        .unwrap();
     requests.send(message(&[LONG], longest())).await.unwrap();
     tokio::time::sleep(SOON).await;
     assert_free(&mut server.client().await).await;
@@ -134,6 +163,8 @@ async fn a_thousand_cancelled_calls_end_nobody_elses() {
     assert_free(&mut client).await;
     batch.send(message(&[UNIQUE], None)).await;
     assert_eq!(batch.results(1).await.unwrap().len(), 1);
-    let results = solve_batch(&mut client, vec![message(&[UNIQUE; 9], None)]).await.unwrap();
+    let results = solve_batch(&mut client, vec![message(&[UNIQUE; 9], None)])
+        .await
+        .unwrap();
     assert_eq!(results.len(), 9);
 }

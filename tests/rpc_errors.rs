@@ -5,10 +5,8 @@ mod common;
 use std::time::Duration;
 
 use common::{
-    boards::{EMPTY, FAULT, LONG, MALFORMED, UNIQUE},
-    server::{
-        Batch, Client, TestServer, longest, message, options, request, solve_batch, workers,
-    },
+    samples::{EMPTY, FAULT, LONG, MALFORMED, UNIQUE},
+    server::{Batch, Client, TestServer, longest, message, options, request, solve_batch, workers},
 };
 use sudoku_solver::{
     limits,
@@ -22,7 +20,10 @@ use tonic_types::StatusExt as _;
 fn assert_info(status: &Status, code: Code, reason: &str) {
     assert_eq!(status.code(), code, "{status:?}");
     let info = status.get_details_error_info().unwrap();
-    assert_eq!((info.reason.as_str(), info.domain.as_str()), (reason, "sudoku.v1"));
+    assert_eq!(
+        (info.reason.as_str(), info.domain.as_str()),
+        (reason, "sudoku.v1")
+    );
 }
 
 #[track_caller]
@@ -48,7 +49,13 @@ async fn a_malformed_board_is_named_by_position_and_character() {
     assert_info(&status, Code::InvalidArgument, "MALFORMED_BOARD");
     assert_violation(&status, "board", &["41", "'!'"]);
     let info = status.get_details_error_info().unwrap();
-    assert_eq!((info.metadata["position"].as_str(), info.metadata["found"].as_str()), ("41", "!"));
+    assert_eq!(
+        (
+            info.metadata["position"].as_str(),
+            info.metadata["found"].as_str()
+        ),
+        ("41", "!")
+    );
 
     let status = refused(&mut client, "", None).await;
     assert_info(&status, Code::InvalidArgument, "MALFORMED_BOARD");
@@ -59,13 +66,20 @@ async fn a_malformed_board_is_named_by_position_and_character() {
 async fn options_are_checked_at_their_bounds() {
     let server = TestServer::start().await;
     let mut client = server.client().await;
-    for good in [options(Some(1), Some(1)), options(Some(10_000), Some(u32::MAX))] {
+    for good in [
+        options(Some(1), Some(1)),
+        options(Some(10_000), Some(u32::MAX)),
+    ] {
         client.solve(request(UNIQUE, good)).await.unwrap();
     }
     for bad in [0, 10_001, u32::MAX] {
         let status = refused(&mut client, UNIQUE, options(Some(bad), None)).await;
         assert_info(&status, Code::InvalidArgument, "OPTIONS_OUT_OF_RANGE");
-        assert_violation(&status, "options.solution_limit", &[&bad.to_string(), "10000"]);
+        assert_violation(
+            &status,
+            "options.solution_limit",
+            &[&bad.to_string(), "10000"],
+        );
     }
     let status = refused(&mut client, UNIQUE, options(None, Some(0))).await;
     assert_info(&status, Code::InvalidArgument, "OPTIONS_OUT_OF_RANGE");
@@ -83,7 +97,10 @@ async fn bad_options_end_a_stream_after_its_answers() {
     let status = batch.reply().await.unwrap_err();
     assert_info(&status, Code::InvalidArgument, "OPTIONS_OUT_OF_RANGE");
     assert!(status.message().contains("message 2"), "{status:?}");
-    assert_eq!(status.get_details_error_info().unwrap().metadata["message"], "2");
+    assert_eq!(
+        status.get_details_error_info().unwrap().metadata["message"],
+        "2"
+    );
     assert_violation(&status, "options.solution_limit", &["0"]);
 }
 
@@ -106,7 +123,11 @@ async fn boards_in_a_message_are_limited() {
 
 #[tokio::test]
 async fn a_full_queue_refuses_at_once_and_says_when_to_retry() {
-    let config = Config { workers: workers(1), queued_calls_max: 2, ..Config::default() };
+    let config = Config {
+        workers: workers(1),
+        queued_calls_max: 2,
+        ..Config::default()
+    };
     let server = TestServer::with(config).await;
     let client = server.client().await;
     // One of them is searched, two wait, the others are refused: the refusals are what arrives.
@@ -132,7 +153,11 @@ async fn a_full_queue_refuses_at_once_and_says_when_to_retry() {
 
 #[tokio::test]
 async fn open_streams_are_limited() {
-    let config = Config { workers: workers(1), streams_max: 2, ..Config::default() };
+    let config = Config {
+        workers: workers(1),
+        streams_max: 2,
+        ..Config::default()
+    };
     let server = TestServer::with(config).await;
     let mut client = server.client().await;
     let first = Batch::open(&mut client).await.unwrap();
@@ -150,7 +175,11 @@ async fn open_streams_are_limited() {
 
 #[tokio::test]
 async fn a_panic_costs_the_call_and_nothing_else() {
-    let server = TestServer::with(Config { workers: workers(1), ..Config::default() }).await;
+    let server = TestServer::with(Config {
+        workers: workers(1),
+        ..Config::default()
+    })
+    .await;
     let mut client = server.client().await;
     for _ in 0..3 {
         let status = refused(&mut client, FAULT, None).await;
@@ -161,8 +190,18 @@ async fn a_panic_costs_the_call_and_nothing_else() {
     batch.send(message(&[UNIQUE], None)).await;
     batch.results(1).await.unwrap();
     batch.send(message(&[FAULT], None)).await;
-    assert_info(&batch.reply().await.unwrap_err(), Code::Internal, "SOLVER_FAILED");
-    assert_eq!(solve_batch(&mut client, vec![message(&[EMPTY], None)]).await.unwrap().len(), 1);
+    assert_info(
+        &batch.reply().await.unwrap_err(),
+        Code::Internal,
+        "SOLVER_FAILED",
+    );
+    assert_eq!(
+        solve_batch(&mut client, vec![message(&[EMPTY], None)])
+            .await
+            .unwrap()
+            .len(),
+        1
+    );
 }
 
 #[tokio::test]
@@ -171,7 +210,8 @@ async fn a_timeout_that_cannot_be_read_is_refused() {
     let mut client = server.client().await;
     for bad in ["soon", "1", "123456789S", "-1S"] {
         let mut call = Request::new(request(UNIQUE, None));
-        call.metadata_mut().insert("grpc-timeout", MetadataValue::try_from(bad).unwrap());
+        call.metadata_mut()
+            .insert("grpc-timeout", MetadataValue::try_from(bad).unwrap());
         let status = client.solve(call).await.unwrap_err();
         assert_info(&status, Code::InvalidArgument, "MALFORMED_TIMEOUT");
     }

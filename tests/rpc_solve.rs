@@ -3,7 +3,7 @@
 mod common;
 
 use common::{
-    boards::{CLASHING, EMPTY, UNIQUE, UNIQUE_SOLUTION, UNSOLVABLE},
+    samples::{CLASHING, EMPTY, UNIQUE, UNIQUE_SOLUTION, UNSOLVABLE},
     server::{Client, TestServer, options, request},
 };
 use sudoku_solver::wire::pb::{Clash, SolveOptions, SolveResult, SolveStatus, UnitKind};
@@ -33,7 +33,10 @@ async fn limits_say_how_far_to_search() {
     let mut client = server.client().await;
 
     let both = solve(&mut client, EMPTY, None).await;
-    assert_eq!((both.status(), both.solution_count), (SolveStatus::Multiple, 2));
+    assert_eq!(
+        (both.status(), both.solution_count),
+        (SolveStatus::Multiple, 2)
+    );
     assert_eq!(both.solutions.len(), 2);
     assert_ne!(both.solutions[0], both.solutions[1]);
 
@@ -42,9 +45,16 @@ async fn limits_say_how_far_to_search() {
     assert_eq!(any.solutions, [UNIQUE_SOLUTION]);
 
     let most = solve(&mut client, EMPTY, options(Some(10_000), None)).await;
-    assert_eq!((most.status(), most.solution_count), (SolveStatus::Multiple, 10_000));
+    assert_eq!(
+        (most.status(), most.solution_count),
+        (SolveStatus::Multiple, 10_000)
+    );
     assert_eq!(most.solutions.len(), 10_000);
-    assert_eq!(most.solutions[..2], both.solutions, "a higher limit only adds solutions");
+    assert_eq!(
+        most.solutions[..2],
+        both.solutions,
+        "a higher limit only adds solutions"
+    );
 
     let undecided = solve(&mut client, EMPTY, options(None, Some(1))).await;
     assert_eq!(undecided.status(), SolveStatus::Undecided);
@@ -57,7 +67,10 @@ async fn boards_without_solution_are_answers() {
     let mut client = server.client().await;
 
     let none = solve(&mut client, UNSOLVABLE, None).await;
-    assert_eq!((none.status(), none.solution_count), (SolveStatus::Unsolvable, 0));
+    assert_eq!(
+        (none.status(), none.solution_count),
+        (SolveStatus::Unsolvable, 0)
+    );
     assert!(none.solutions.is_empty() && none.clashes.is_empty());
 
     let clashing = solve(&mut client, CLASHING, None).await;
@@ -68,7 +81,10 @@ async fn boards_without_solution_are_answers() {
         digit: 5,
         cells: cells.to_vec(),
     };
-    let expected = [clash(UnitKind::Row, 1, &[0, 1]), clash(UnitKind::Box, 1, &[0, 1])];
+    let expected = [
+        clash(UnitKind::Row, 1, &[0, 1]),
+        clash(UnitKind::Box, 1, &[0, 1]),
+    ];
     assert_eq!(clashing.clashes, expected);
     assert_eq!((clashing.solution_count, clashing.nodes), (0, 0));
 }
@@ -78,7 +94,11 @@ async fn boards_come_as_people_write_them() {
     let server = TestServer::start().await;
     let mut client = server.client().await;
     let lines: Vec<&str> = (0..9).map(|row| &UNIQUE[9 * row..9 * row + 9]).collect();
-    for text in [lines.join("\n"), lines.join("\r\n"), UNIQUE.replace('.', "_")] {
+    for text in [
+        lines.join("\n"),
+        lines.join("\r\n"),
+        UNIQUE.replace('.', "_"),
+    ] {
         let result = solve(&mut client, &text, None).await;
         assert_eq!(result.solutions, [UNIQUE_SOLUTION], "{text}");
     }

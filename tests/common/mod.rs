@@ -1,12 +1,12 @@
-//! What the tests share.
-
-#![expect(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a failed unwrap is a failed test")]
+//! What several test files share.
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 #![allow(
     dead_code,
-    unreachable_pub,
     clippy::allow_attributes,
-    reason = "each test file uses its own part of this"
+    reason = "each test file is a crate of its own and uses a part"
 )]
 
-pub mod boards;
-pub mod server;
+pub(crate) mod boards;
+pub(crate) mod cases;
+pub(crate) mod samples;
+pub(crate) mod server;

@@ -20,115 +20,156 @@ use tonic::{
     transport::{Channel, Endpoint},
 };
 
-pub type Client = SudokuSolverClient<Channel>;
+pub(crate) type Client = SudokuSolverClient<Channel>;
 
 /// A running server. Dropping it starts its drain.
 #[derive(Debug)]
-pub struct TestServer {
-    pub address: SocketAddr,
+pub(crate) struct TestServer {
+    pub(crate) address: SocketAddr,
     shutdown: Option<oneshot::Sender<()>>,
     served: JoinHandle<Result<(), ServeError>>,
 }
 
 impl TestServer {
-    pub async fn start() -> Self {
-        Self::with(Config { workers: workers(2), ..Config::default() }).await
+    pub(crate) async fn start() -> Self {
+        Self::with(Config {
+            workers: workers(2),
+            ..Config::default()
+        })
+        .await
     }
 
     /// The socket is bound before this returns: no test needs to wait for the server.
-    pub async fn with(config: Config) -> Self {
+    pub(crate) async fn with(config: Config) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (shutdown, asked) = oneshot::channel();
         let served = tokio::spawn(server::serve(listener, config, async {
             let _ = asked.await;
         }));
-        TestServer { address, shutdown: Some(shutdown), served }
+        TestServer {
+            address,
+            shutdown: Some(shutdown),
+            served,
+        }
     }
 
     /// A connection of its own.
-    pub async fn channel(&self) -> Channel {
+    pub(crate) async fn channel(&self) -> Channel {
         channel(self.address).await
     }
 
-    pub async fn client(&self) -> Client {
+    pub(crate) async fn client(&self) -> Client {
         Client::new(self.channel().await)
     }
 
     /// Starts the drain and returns at once.
-    pub fn shut_down(&mut self) {
+    pub(crate) fn shut_down(&mut self) {
         let _ = self.shutdown.take().unwrap().send(());
     }
 
     /// Waits until the server has returned.
-    pub async fn ended(self) -> Result<(), ServeError> {
+    pub(crate) async fn ended(self) -> Result<(), ServeError> {
         self.served.await.unwrap()
     }
 }
 
-pub fn workers(number: usize) -> NonZeroUsize {
+pub(crate) fn workers(number: usize) -> NonZeroUsize {
     NonZeroUsize::new(number).unwrap()
 }
 
-pub async fn channel(address: SocketAddr) -> Channel {
-    Endpoint::from_shared(format!("http://{address}")).unwrap().connect().await.unwrap()
+pub(crate) async fn channel(address: SocketAddr) -> Channel {
+    Endpoint::from_shared(format!("http://{address}"))
+        .unwrap()
+        .connect()
+        .await
+        .unwrap()
 }
 
-pub fn options(solution_limit: Option<u32>, node_limit: Option<u32>) -> Option<SolveOptions> {
-    Some(SolveOptions { solution_limit, node_limit })
+pub(crate) fn options(
+    solution_limit: Option<u32>,
+    node_limit: Option<u32>,
+) -> Option<SolveOptions> {
+    Some(SolveOptions {
+        solution_limit,
+        node_limit,
+    })
 }
 
 /// As much search as may be asked for.
-pub fn longest() -> Option<SolveOptions> {
+pub(crate) fn longest() -> Option<SolveOptions> {
     options(Some(10_000), Some(u32::MAX))
 }
 
-pub fn request(board: &str, options: Option<SolveOptions>) -> SolveRequest {
-    SolveRequest { board: board.to_owned(), options }
+pub(crate) fn request(board: &str, options: Option<SolveOptions>) -> SolveRequest {
+    SolveRequest {
+        board: board.to_owned(),
+        options,
+    }
 }
 
-pub fn message<B: AsRef<str>>(boards: &[B], options: Option<SolveOptions>) -> SolveBatchRequest {
-    let boards = boards.iter().map(|board| board.as_ref().to_owned()).collect();
+pub(crate) fn message<B: AsRef<str>>(
+    boards: &[B],
+    options: Option<SolveOptions>,
+) -> SolveBatchRequest {
+    let boards = boards
+        .iter()
+        .map(|board| board.as_ref().to_owned())
+        .collect();
     SolveBatchRequest { boards, options }
 }
 
 /// Both ends of one `SolveBatch` call.
 #[derive(Debug)]
-pub struct Batch {
-    pub requests: Option<mpsc::Sender<SolveBatchRequest>>,
-    pub replies: Streaming<SolveBatchResponse>,
+pub(crate) struct Batch {
+    pub(crate) requests: Option<mpsc::Sender<SolveBatchRequest>>,
+    pub(crate) replies: Streaming<SolveBatchResponse>,
     next_index: u64,
 }
 
 impl Batch {
     /// Opens a stream and sends nothing; resolves when the response headers are here.
-    pub async fn open(client: &mut Client) -> Result<Self, Status> {
+    pub(crate) async fn open(client: &mut Client) -> Result<Self, Status> {
         let (requests, outgoing) = mpsc::channel(1);
-        let replies = client.solve_batch(ReceiverStream::new(outgoing)).await?.into_inner();
-        Ok(Batch { requests: Some(requests), replies, next_index: 0 })
+        let replies = client
+            .solve_batch(ReceiverStream::new(outgoing))
+            .await?
+            .into_inner();
+        Ok(Batch {
+            requests: Some(requests),
+            replies,
+            next_index: 0,
+        })
     }
 
-    pub async fn send(&self, message: SolveBatchRequest) {
+    pub(crate) async fn send(&self, message: SolveBatchRequest) {
         self.requests.as_ref().unwrap().send(message).await.unwrap();
     }
 
-    pub fn half_close(&mut self) {
+    pub(crate) fn half_close(&mut self) {
         self.requests = None;
     }
 
     /// The next reply, its index checked against all before it.
-    pub async fn reply(&mut self) -> Result<Option<Vec<SolveResult>>, Status> {
-        let Some(reply) = self.replies.message().await? else { return Ok(None) };
-        assert_eq!(reply.first_index, self.next_index, "replies leave no gap and no overlap");
+    pub(crate) async fn reply(&mut self) -> Result<Option<Vec<SolveResult>>, Status> {
+        let Some(reply) = self.replies.message().await? else {
+            return Ok(None);
+        };
+        assert_eq!(
+            reply.first_index, self.next_index,
+            "replies leave no gap and no overlap"
+        );
         self.next_index += u64::try_from(reply.results.len()).unwrap();
         Ok(Some(reply.results))
     }
 
     /// Replies until `count` results are here.
-    pub async fn results(&mut self, count: usize) -> Result<Vec<SolveResult>, Status> {
+    pub(crate) async fn results(&mut self, count: usize) -> Result<Vec<SolveResult>, Status> {
         let mut results = Vec::new();
         while results.len() < count {
-            let Some(more) = self.reply().await? else { break };
+            let Some(more) = self.reply().await? else {
+                break;
+            };
             results.extend(more);
         }
         assert_eq!(results.len(), count);
@@ -136,7 +177,7 @@ impl Batch {
     }
 
     /// Half-closes and reads to the end.
-    pub async fn finish(mut self) -> Result<Vec<SolveResult>, Status> {
+    pub(crate) async fn finish(mut self) -> Result<Vec<SolveResult>, Status> {
         self.half_close();
         let mut results = Vec::new();
         while let Some(more) = self.reply().await? {
@@ -147,10 +188,19 @@ impl Batch {
 }
 
 /// One message in, all results out.
-pub async fn solve_batch(
+pub(crate) async fn solve_batch(
     client: &mut Client,
     messages: Vec<SolveBatchRequest>,
 ) -> Result<Vec<SolveResult>, Status> {
-    let replies = client.solve_batch(tokio_stream::iter(messages)).await?.into_inner();
-    Batch { requests: None, replies, next_index: 0 }.finish().await
+    let replies = client
+        .solve_batch(tokio_stream::iter(messages))
+        .await?
+        .into_inner();
+    Batch {
+        requests: None,
+        replies,
+        next_index: 0,
+    }
+    .finish()
+    .await
 }

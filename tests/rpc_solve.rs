@@ -1,4 +1,5 @@
 //! `Solve` over a real connection: every status, as an answer and not as an error.
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod common;
 

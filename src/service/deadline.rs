@@ -119,8 +119,8 @@ mod tests {
 
     #[test]
     fn reads_every_unit_and_nothing_else() {
-        assert_eq!(parse(b"2H"), Some(Duration::from_secs(7200)));
-        assert_eq!(parse(b"3M"), Some(Duration::from_secs(180)));
+        assert_eq!(parse(b"2H"), Some(Duration::from_hours(2)));
+        assert_eq!(parse(b"3M"), Some(Duration::from_mins(3)));
         assert_eq!(parse(b"12345678S"), Some(Duration::from_secs(12_345_678)));
         assert_eq!(parse(b"200m"), Some(Duration::from_millis(200)));
         assert_eq!(parse(b"7u"), Some(Duration::from_micros(7)));

@@ -195,10 +195,9 @@ impl Queue {
         loop {
             let lane = match (state.calls.is_empty(), state.stream_jobs.is_empty()) {
                 (true, true) => return None,
-                (false, true) => Lane::Call,
                 (true, false) => Lane::Stream,
                 (false, false) if state.streams_next => Lane::Stream,
-                (false, false) => Lane::Call,
+                (false, _) => Lane::Call,
             };
             state.streams_next = lane == Lane::Call;
             let job = state.lane(lane).pop_front();

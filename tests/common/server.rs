@@ -86,6 +86,7 @@ pub(crate) async fn channel(address: SocketAddr) -> Channel {
         .unwrap()
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "as the fields of requests are")]
 pub(crate) fn options(
     solution_limit: Option<u32>,
     node_limit: Option<u32>,

@@ -11,8 +11,8 @@ use std::{
 };
 
 use common::{
-    samples::{EMPTY, LONG, UNIQUE},
     server::{Batch, Client, TestServer, channel, longest, message, options, request, workers},
+    texts::{EMPTY, LONG, UNIQUE},
 };
 use sudoku_solver::{server::Config, wire::pb::SolveStatus};
 use tonic::Code;

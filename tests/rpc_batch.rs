@@ -3,8 +3,8 @@
 mod common;
 
 use common::{
-    samples::{CLASHING, EMPTY, MALFORMED, UNIQUE, UNIQUE_SOLUTION, UNSOLVABLE},
     server::{Batch, TestServer, message, options, solve_batch},
+    texts::{CLASHING, EMPTY, MALFORMED, UNIQUE, UNIQUE_SOLUTION, UNSOLVABLE},
 };
 use prost::Message as _;
 use sudoku_solver::wire::pb::{SolveBatchRequest, SolveResult, SolveStatus};

@@ -8,8 +8,8 @@ mod common;
 use std::time::Duration;
 
 use common::{
-    samples::{LONG, UNIQUE},
     server::{Batch, Client, TestServer, longest, message, options, request, solve_batch, workers},
+    texts::{LONG, UNIQUE},
 };
 use sudoku_solver::{server::Config, wire::pb::SolveStatus};
 use tokio_stream::{StreamExt as _, wrappers::ReceiverStream};
@@ -135,7 +135,7 @@ async fn a_deadline_stops_the_search_of_a_client_that_does_not_read() {
     // More than the client's window lets through, so that the server is stuck with replies.
     requests
         .send(message(
-            &[common::samples::EMPTY; 40],
+            &[common::texts::EMPTY; 40],
             options(Some(1000), None),
         ))
         .await

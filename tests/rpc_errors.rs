@@ -6,8 +6,8 @@ mod common;
 use std::time::Duration;
 
 use common::{
-    samples::{EMPTY, FAULT, LONG, MALFORMED, UNIQUE},
     server::{Batch, Client, TestServer, longest, message, options, request, solve_batch, workers},
+    texts::{EMPTY, FAULT, LONG, MALFORMED, UNIQUE},
 };
 use sudoku_solver::{
     limits,

@@ -4,8 +4,8 @@
 mod common;
 
 use common::{
-    samples::{CLASHING, EMPTY, UNIQUE, UNIQUE_SOLUTION, UNSOLVABLE},
     server::{Client, TestServer, options, request},
+    texts::{CLASHING, EMPTY, UNIQUE, UNIQUE_SOLUTION, UNSOLVABLE},
 };
 use sudoku_solver::wire::pb::{Clash, SolveOptions, SolveResult, SolveStatus, UnitKind};
 

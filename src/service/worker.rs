@@ -74,7 +74,7 @@ impl<'a> Worker<'a> {
                         finish(job, answers);
                     }
                     Err(_) => {
-                        tracing::error!(boards = job.boards().len(), "a job panicked; it is lost")
+                        tracing::error!(boards = job.boards().len(), "a job panicked; it is lost");
                     }
                 }
             }

@@ -15,8 +15,23 @@
 //!   every solution.
 //! * [`solver`]: one board at a time: the search tree that both engines walk.
 //! * [`batch`]: hundreds of boards at once, a bit of a machine vector each.
+//! * [`wire`]: the messages of the contract, and the domain as messages.
+//! * [`service`]: the two calls, the solver threads behind them, and their errors.
+//! * [`server`]: connections, health, reflection, drain; [`limits`] bounds all of it.
+//! * [`cli`]: the subcommands.
 
 pub mod board;
+
 pub mod solver;
 
 pub mod batch;
+
+pub mod wire;
+
+pub mod limits;
+
+pub mod service;
+
+pub mod server;
+
+pub mod cli;

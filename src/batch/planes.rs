@@ -96,8 +96,10 @@ impl<V: Vector<N>, const N: usize> Planes<V, N> {
     pub(crate) fn load_nodes(&mut self, outside: &Outside<N>, lanes: V) {
         self.forget(lanes);
         let candidates = self.candidates.as_flattened_mut();
+        let mut half = [V::NONE; 64];
         for (w, rows) in candidates.chunks_mut(64).enumerate() {
             transpose(
+                &mut half,
                 |k| V::load(&outside.nodes[k][w]),
                 |row, value| {
                     if row < rows.len() {
@@ -112,9 +114,11 @@ impl<V: Vector<N>, const N: usize> Planes<V, N> {
     #[inline(always)]
     pub(crate) fn load_grids(&mut self, outside: &Outside<N>, lanes: V) {
         self.forget(lanes);
+        let mut half = [V::NONE; 64];
+        let mut rows = [V::NONE; 64];
         for w in 0..GRID_WORDS {
-            let mut rows = [V::NONE; 64];
             transpose(
+                &mut half,
                 |k| V::load(&outside.grids[k][w]),
                 |row, value| rows[row] = value,
             );
@@ -156,8 +160,10 @@ impl<V: Vector<N>, const N: usize> Planes<V, N> {
     #[inline(always)]
     pub(crate) fn unload_nodes<const E: usize>(&self, outside: &mut Outside<N>, extra: &[V; E]) {
         let candidates = self.candidates.as_flattened();
+        let mut half = [V::NONE; 64];
         for (w, rows) in candidates.chunks(64).enumerate() {
             transpose(
+                &mut half,
                 |row| {
                     if row < rows.len() {
                         rows[row]
@@ -175,8 +181,9 @@ impl<V: Vector<N>, const N: usize> Planes<V, N> {
     /// Copies every solved lane out as a packed grid; other lanes give nonsense.
     #[inline(always)]
     pub(crate) fn unload_grids(&self, outside: &mut Outside<N>) {
+        let mut half = [V::NONE; 64];
+        let mut rows = [V::NONE; 64];
         for w in 0..GRID_WORDS {
-            let mut rows = [V::NONE; 64];
             for (i, bits) in rows.chunks_exact_mut(4).enumerate() {
                 if 16 * w + i < 81 {
                     let c = 16 * w + i;
@@ -189,6 +196,7 @@ impl<V: Vector<N>, const N: usize> Planes<V, N> {
                 }
             }
             transpose(
+                &mut half,
                 |row| rows[row],
                 |k, value| value.store(&mut outside.grids[k][w]),
             );
@@ -202,10 +210,10 @@ pub(crate) fn pack(board: &Board) -> PackedGrid {
     let mut packed = [0; GRID_WORDS];
     let values = board.values();
     for (word, cells) in packed.iter_mut().zip(values.chunks(16)) {
-        let mut bytes = [0; 16];
-        bytes[..cells.len()].copy_from_slice(cells);
-        let wide = u128::from_le_bytes(bytes);
-        *word = squeeze(wide as u64) | squeeze((wide >> 64) as u64) << 32;
+        let mut halves = [[0; 8]; 2];
+        halves.as_flattened_mut()[..cells.len()].copy_from_slice(cells);
+        let [low, high] = halves.map(|half| squeeze(u64::from_le_bytes(half)));
+        *word = low | high << 32;
     }
     packed
 }
@@ -215,8 +223,8 @@ pub(crate) fn pack(board: &Board) -> PackedGrid {
 pub(crate) fn unpack(packed: &PackedGrid) -> [u8; Board::CELLS] {
     let mut values = [0; Board::CELLS];
     for (&word, cells) in packed.iter().zip(values.chunks_mut(16)) {
-        let wide = u128::from(spread(word & 0xffff_ffff)) | u128::from(spread(word >> 32)) << 64;
-        cells.copy_from_slice(&wide.to_le_bytes()[..cells.len()]);
+        let halves = [spread(word & 0xffff_ffff), spread(word >> 32)].map(u64::to_le_bytes);
+        cells.copy_from_slice(&halves.as_flattened()[..cells.len()]);
     }
     values
 }
@@ -240,27 +248,28 @@ fn spread(mut x: u64) -> u64 {
 /// Transposes a block: bit `i` of row `j` becomes bit `j` of row `i`, in each word of the vectors.
 ///
 /// Six rounds of swaps of ever smaller squares; three rounds at a time on eight rows, which is what
-/// the registers hold.
+/// the registers hold. In between they lie in `half`: the caller's, as clearing one for every block
+/// took as long as a round.
 #[inline(always)]
 fn transpose<V: Vector<N>, const N: usize>(
+    half: &mut [V; 64],
     read: impl Fn(usize) -> V,
     mut write: impl FnMut(usize, V),
 ) {
-    // Built in one go: an array that is filled later would be zeroed first, which costs a tenth.
-    let half: [[V; 8]; 8] = std::array::from_fn(|i| {
+    for i in 0..8 {
         let mut rows: [V; 8] = std::array::from_fn(|j| read(i + 8 * j));
         swap_round::<4, 32, V, N>(&mut rows, 0x0000_0000_ffff_ffff);
         swap_round::<2, 16, V, N>(&mut rows, 0x0000_ffff_0000_ffff);
         swap_round::<1, 8, V, N>(&mut rows, 0x00ff_00ff_00ff_00ff);
-        rows
-    });
+        half[8 * i..8 * i + 8].copy_from_slice(&rows);
+    }
     for j in 0..8 {
-        let mut rows: [V; 8] = std::array::from_fn(|i| half[i][j]);
+        let mut rows: [V; 8] = std::array::from_fn(|i| half[8 * i + j]);
         swap_round::<4, 4, V, N>(&mut rows, 0x0f0f_0f0f_0f0f_0f0f);
         swap_round::<2, 2, V, N>(&mut rows, 0x3333_3333_3333_3333);
         swap_round::<1, 1, V, N>(&mut rows, 0x5555_5555_5555_5555);
-        for i in 0..8 {
-            write(8 * j + i, rows[i]);
+        for (i, &row) in rows.iter().enumerate() {
+            write(8 * j + i, row);
         }
     }
 }

@@ -1,0 +1,3 @@
+//! The subcommands of `sudoku-solver`, one a file.
+
+pub mod serve;

@@ -124,7 +124,9 @@ impl Candidates {
     fn close(&mut self, steps: &[Step]) -> Closed {
         loop {
             let before = *self;
-            steps.iter().for_each(|&step| self.step(step));
+            for &step in steps {
+                self.step(step);
+            }
             if *self == before {
                 break;
             }
@@ -206,6 +208,20 @@ fn nodes(dice: &mut Dice) -> Vec<Planes> {
         for _ in 0..dice.below(120) {
             let cell = u8::try_from(dice.below(81)).unwrap();
             node.remove(cell, u8::try_from(dice.below(9)).unwrap());
+        }
+        nodes.push(node);
+    }
+    // A digit in cells that may see each other: what must be noticed is not always two of them.
+    for several in [2, 3, 4, 5, 6].into_iter().cycle().take(1000) {
+        let mut node = Planes::new(&Board::EMPTY);
+        let (first, digit) = (dice.below(4) * 27, u8::try_from(dice.below(9)).unwrap());
+        for _ in 0..several {
+            let cell = if first < 81 {
+                first + dice.below(27)
+            } else {
+                dice.below(81)
+            };
+            node.keep_only(u8::try_from(cell).unwrap(), digit);
         }
         nodes.push(node);
     }

@@ -8,14 +8,15 @@
 //! * A line that holds 81 cells, in any way the parser reads, is a text.
 //! * Nine lines of nine cells are a text, together with the frame lines among them. A row with a
 //!   wrong cell or a wrong number of cells counts as a row, so that the grid stays whole and is
-//!   refused as one. Between the rows there may be a blank line after the third and the sixth;
-//!   anywhere else a blank line, a heading or a one-line board ends the grid.
+//!   refused as one. Blank lines may part all three bands; anywhere else a blank line ends the
+//!   grid, as do a heading and a one-line board. Where grids follow each other with nothing
+//!   between them, a missing row cannot be told: headings or blank lines make files safe.
 //! * Headings above and below grids, and the frame around them, belong to no text; nor do the
-//!   rows that follow `[State]` or `[PencilMarks]` after a grid.
+//!   nine lines that follow `[State]` or `[PencilMarks]` after a grid.
 //! * Among one-line boards every other line is a text too: a line that is no board must get its
-//!   answer. Above the first board of a file, lines wait until that board shows which of the two
-//!   kinds of file it is; later the last board tells. In a file of one-line boards nine
-//!   consecutive rows are still a grid.
+//!   answer. Above the first board of a file, headings and rows wait for it (up to
+//!   [`TEXT_BYTES_MAX`]) and it shows which of the two kinds of file it is; later the last board
+//!   tells. In a file of one-line boards nine consecutive rows are still a grid.
 //! * A line longer than [`TEXT_BYTES_MAX`] is a text by itself. It is not kept in memory beyond
 //!   that; what is left is still too long for the parser.
 
@@ -29,6 +30,7 @@ use super::{
     line::{self, Line},
     parse_plain,
 };
+use crate::board::Board;
 
 /// The text of one board in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +76,9 @@ impl<R: BufRead> BoardTexts<R> {
     /// What the reader returns.
     pub fn next_text(&mut self) -> io::Result<Option<BoardText<'_>>> {
         while self.cutter.ready.is_empty() {
+            if self.take_plain_line()? {
+                break;
+            }
             if !self.read_line()? {
                 self.cutter.give_up();
                 break;
@@ -82,6 +87,27 @@ impl<R: BufRead> BoardTexts<R> {
             self.cutter.take(&String::from_utf8_lossy(&self.line));
         }
         Ok(self.cutter.ready.pop())
+    }
+
+    /// The fast path: a board of 81 plain characters on a line that the reader has in its buffer.
+    fn take_plain_line(&mut self) -> io::Result<bool> {
+        if !self.cutter.is_between_boards() {
+            return Ok(false);
+        }
+        let buffer = self.reader.fill_buf()?;
+        let Some((text, rest)) = buffer.split_at_checked(Board::CELLS) else {
+            return Ok(false);
+        };
+        let ending = if rest.starts_with(b"\r\n") { 2 } else { 1 };
+        if !rest[ending - 1..].starts_with(b"\n") || parse_plain(text).is_none() {
+            return Ok(false);
+        }
+        let Ok(text) = std::str::from_utf8(text) else {
+            return Ok(false);
+        };
+        self.cutter.take_plain(text);
+        self.reader.consume(Board::CELLS + ending);
+        Ok(true)
     }
 
     /// Reads one line, without its ending; of an overlong one no more than shows that it is.
@@ -110,8 +136,8 @@ impl<R: BufRead> BoardTexts<R> {
 struct Cutter {
     line_number: u64,
     layout: Layout,
-    /// Below a heading whose lines are not a board.
-    aside: bool,
+    /// How many of the next lines are notes on the grid above.
+    notes: usize,
     held: Held,
     ready: Ready,
 }
@@ -126,6 +152,17 @@ enum Layout {
 }
 
 impl Cutter {
+    /// Whether nothing above bears on what the next line is.
+    fn is_between_boards(&self) -> bool {
+        self.held.is_empty() && self.notes == 0
+    }
+
+    fn take_plain(&mut self, line: &str) {
+        self.line_number += 1;
+        self.layout = Layout::Lines;
+        self.ready.push(self.line_number, line);
+    }
+
     fn take(&mut self, line: &str) {
         self.line_number += 1;
         let line = if self.line_number == 1 {
@@ -133,10 +170,7 @@ impl Cutter {
         } else {
             line
         };
-        if self.held.is_empty() && !self.aside && parse_plain(line.as_bytes()).is_some() {
-            self.layout = Layout::Lines;
-            self.ready.push(self.line_number, line);
-        } else if line.len() > TEXT_BYTES_MAX {
+        if line.len() > TEXT_BYTES_MAX {
             self.take_overlong(line);
         } else {
             self.take_any(line);
@@ -150,20 +184,20 @@ impl Cutter {
                 if self.held.rows > 0 {
                     self.give_up();
                 }
-                self.aside = in_grids && heading.is_aside();
-                if !self.aside && !in_grids {
+                if in_grids {
+                    self.notes = heading.notes_below();
+                } else {
                     self.hold(line, Kind::Other);
                 }
             }
             Line::Board(_) => {
-                self.aside = false;
+                self.notes = 0;
                 self.push_line(line);
                 self.layout = Layout::Lines;
             }
-            _ if self.aside => {}
             Line::Comment => {}
-            Line::Blank if self.held.rows.is_multiple_of(3) => {}
-            Line::Blank => self.give_up(),
+            Line::Blank => self.take_blank(),
+            _ if self.notes > 0 => self.notes -= 1,
             Line::Rule if in_grids && self.held.rows == 0 => {}
             Line::Rule => self.hold(line, Kind::Other),
             Line::Row(_) => self.hold(line, Kind::Row),
@@ -174,8 +208,17 @@ impl Cutter {
         }
     }
 
+    fn take_blank(&mut self) {
+        match (self.held.rows, self.held.first_gap) {
+            (0, _) => {}
+            (3, _) => self.held.first_gap = Some(self.held.starts.len()),
+            (6, Some(_)) => self.held.has_second_gap = true,
+            _ => self.give_up(),
+        }
+    }
+
     fn take_overlong(&mut self, line: &str) {
-        if !self.aside && !line.trim_start().starts_with('#') {
+        if !line.trim_start().starts_with('#') {
             self.push_line(line);
         }
     }
@@ -191,14 +234,32 @@ impl Cutter {
     }
 
     fn hold(&mut self, line: &str, kind: Kind) {
+        if kind == Kind::Row && self.held.rows == 6 {
+            self.part_at_lone_gap();
+        }
         self.held.push(self.line_number, line, kind);
         if self.held.rows == 9 {
-            self.ready
-                .push(self.held.first_row_number(), self.held.grid());
+            let (line_number, grid) = self.held.grid();
+            self.ready.push(line_number, grid);
             self.held.clear();
             self.layout = Layout::Grids;
         } else if self.held.text.len() > TEXT_BYTES_MAX {
             self.give_up();
+        }
+    }
+
+    /// A gap after the third row and none after the sixth: the third row was the last of its grid.
+    fn part_at_lone_gap(&mut self) {
+        let Some(gap) = self.held.first_gap.filter(|_| !self.held.has_second_gap) else {
+            return;
+        };
+        let below = std::mem::take(&mut self.held);
+        for (kind, line_number, line) in below.lines().take(gap) {
+            self.held.push(line_number, line, kind);
+        }
+        self.give_up();
+        for (kind, line_number, line) in below.lines().skip(gap) {
+            self.held.push(line_number, line, kind);
         }
     }
 
@@ -207,14 +268,14 @@ impl Cutter {
         if self.layout == Layout::Lines || self.held.rows == 0 {
             self.give_up_lines();
         } else {
-            self.ready
-                .push(self.held.first_row_number(), self.held.grid());
+            let (line_number, grid) = self.held.grid();
+            self.ready.push(line_number, grid);
             self.held.clear();
         }
     }
 
     fn give_up_lines(&mut self) {
-        for (line_number, line) in self.held.lines() {
+        for (_, line_number, line) in self.held.lines() {
             self.ready.push(line_number, line);
         }
         self.held.clear();
@@ -231,22 +292,19 @@ enum Kind {
 #[derive(Debug, Default)]
 struct Held {
     text: String,
-    /// The number of each line and the byte of `text` where it starts.
-    starts: Vec<(u64, usize)>,
+    /// Each line: its kind, its number, and the byte of `text` where it starts.
+    starts: Vec<(Kind, u64, usize)>,
     rows: usize,
-    /// Which of the lines is the first row.
-    first_row: usize,
+    /// Which of the lines follows a blank line after the third row.
+    first_gap: Option<usize>,
+    /// Whether a blank line followed the sixth row too.
+    has_second_gap: bool,
 }
 
 impl Held {
     fn push(&mut self, line_number: u64, line: &str, kind: Kind) {
-        if kind == Kind::Row {
-            if self.rows == 0 {
-                self.first_row = self.starts.len();
-            }
-            self.rows += 1;
-        }
-        self.starts.push((line_number, self.text.len()));
+        self.rows += usize::from(kind == Kind::Row);
+        self.starts.push((kind, line_number, self.text.len()));
         self.text.push_str(line);
         self.text.push('\n');
     }
@@ -259,28 +317,20 @@ impl Held {
         self.text.clear();
         self.starts.clear();
         self.rows = 0;
+        self.first_gap = None;
+        self.has_second_gap = false;
     }
 
-    fn first_row_number(&self) -> u64 {
-        self.starts
-            .get(self.first_row)
-            .map_or(0, |&(line_number, _)| line_number)
+    /// From the first row on, with its line number: what stands above is no part of the board.
+    fn grid(&self) -> (u64, &str) {
+        let first_row = self.starts.iter().find(|&&(kind, ..)| kind == Kind::Row);
+        let (line_number, start) = first_row.map_or((0, 0), |&(_, number, start)| (number, start));
+        (line_number, self.text[start..].trim_end_matches('\n'))
     }
 
-    /// From the first row on: what stands above it is no part of the board.
-    fn grid(&self) -> &str {
-        let start = self
-            .starts
-            .get(self.first_row)
-            .map_or(0, |&(_, start)| start);
-        self.text[start..].trim_end_matches('\n')
-    }
-
-    fn lines(&self) -> impl Iterator<Item = (u64, &str)> {
-        self.starts
-            .iter()
-            .zip(self.text.lines())
-            .map(|(&(line_number, _), line)| (line_number, line))
+    fn lines(&self) -> impl Iterator<Item = (Kind, u64, &str)> {
+        let lines = self.starts.iter().zip(self.text.lines());
+        lines.map(|(&(kind, line_number, _), line)| (kind, line_number, line))
     }
 }
 

@@ -149,13 +149,11 @@ impl Candidates {
         };
         let score =
             |cell: u8| 2 * around(cell, |count| count == 2) + around(cell, |count| count > 1);
-        let bivalue = (0..81).filter(|&cell| self.count(cell) == 2);
         let unsolved = (0..81).filter(|&cell| self.count(cell) > 1);
-        // Of equals `max_by_key` takes the last and `min_by_key` the first.
-        let cell = bivalue.rev().max_by_key(|&cell| score(cell));
-        let cell = cell
-            .or_else(|| unsolved.min_by_key(|&cell| self.count(cell)))
-            .unwrap();
+        let fewest = unsolved.clone().map(|cell| self.count(cell)).min().unwrap();
+        let best = unsolved.filter(|&cell| self.count(cell) == fewest);
+        // Of equals `max_by_key` takes the last.
+        let cell = best.rev().max_by_key(|&cell| score(cell)).unwrap();
         (cell, self.at(cell) & self.at(cell).wrapping_neg())
     }
 

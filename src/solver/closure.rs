@@ -103,10 +103,10 @@ fn sweep(planes: &mut Planes, solved: &CellSet) -> Swept {
     let mut digit_at = |digit: usize| {
         let before = [0, 1, 2].map(|band: usize| planes.bands[band][digit]);
         let swept = sweep_digit(before, solved);
-        for band in 0..3 {
+        for (band, before) in before.into_iter().enumerate() {
             planes.bands[band][digit] = swept.places[band];
             hidden.planes[band][digit] = swept.hidden[band];
-            changed |= swept.places[band] ^ before[band];
+            changed |= swept.places[band] ^ before;
         }
         wrong |= swept.wrong;
     };

@@ -59,9 +59,7 @@ pub struct Branch {
 }
 
 /// How much a bivalue cell promises, from what is around it: the highest is taken, the lowest cell
-/// among equals.
-///
-/// Counted row, column and box each for itself: a peer in two of these counts twice.
+/// among equals. Counted over the 20 peers.
 #[inline(always)]
 pub const fn score(bivalue_around: u32, unsolved_around: u32) -> u32 {
     2 * bivalue_around + unsolved_around
@@ -133,21 +131,20 @@ fn best_of(among: &CellSet, counts: &CandidateCounts) -> u8 {
     best_cell
 }
 
-/// How many cells of `set` are in the row, in the column and in the box of `cell`, added up.
+/// How many cells of `set` are peers of `cell`, and 1 if the cell itself is in it.
 ///
-/// The cell itself counts three times, which no comparison of bivalue cells notices.
+/// That one more is the same for all the cells that are ever compared.
 #[inline(always)]
 fn around(set: &CellSet, cell: u8) -> u32 {
     const ROW: u32 = 0o777;
     const COLUMN: u32 = 0o001_001_001;
     const BOX: u32 = 0o007_007_007;
-    let (column, band) = (cell % 9, set[usize::from(cell / 27)]);
-    let row = (band >> (cell % 27 - column)) & ROW;
-    let square = (band >> (column / 3 * 3)) & BOX;
-    let [top, mid, low] = set.map(|cells| (cells >> column) & COLUMN);
-    // All in one word, so that one count does: columns and box leave each other free bits.
-    let all = u64::from(row) << 32 | u64::from(square | (top | mid << 1 | low << 2) << 3);
-    all.count_ones()
+    let (column, band) = (cell % 9, usize::from(cell / 27));
+    let seen = ROW << (cell % 27 - column) | COLUMN << column | BOX << (column / 3 * 3);
+    let [above, below] = [(band + 1) % 3, (band + 2) % 3].map(|other| set[other] >> column);
+    // All in one word, so that one count does.
+    let others = u64::from((above & COLUMN) | (below & COLUMN) << 1);
+    (u64::from(set[band] & seen) | others << 32).count_ones()
 }
 
 /// The unsolved cells with fewest candidates. Seldom called: one branch in a hundred, on the hardest

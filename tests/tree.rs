@@ -12,7 +12,7 @@ use common::{
 use sudoku_solver::{
     board::{
         Board, check,
-        units::{PEERS, Unit},
+        units::{PEERS, UNITS_OF, Unit},
     },
     solver::{
         CancelFlag, Options, Solver,
@@ -150,6 +150,19 @@ impl Candidates {
             |cell: u8| 2 * around(cell, |count| count == 2) + around(cell, |count| count > 1);
         let unsolved = (0..81).filter(|&cell| self.count(cell) > 1);
         let fewest = unsolved.clone().map(|cell| self.count(cell)).min().unwrap();
+        if fewest > 3 {
+            let pairs = |cell: &u8| {
+                (0..9).find(|&digit| {
+                    let units = UNITS_OF[usize::from(*cell)].iter();
+                    let mut places = units.map(|&unit| self.places(unit, digit));
+                    self.at(*cell) & 1 << digit != 0 && places.any(|places| places.len() == 2)
+                })
+            };
+            let cells = (0..81).filter(|cell| pairs(cell).is_some());
+            if let Some(cell) = cells.rev().max_by_key(|&cell| score(cell)) {
+                return (cell, 1 << pairs(&cell).unwrap());
+            }
+        }
         let best = unsolved.filter(|&cell| self.count(cell) == fewest);
         // Of equals `max_by_key` takes the last.
         let cell = best.rev().max_by_key(|&cell| score(cell)).unwrap();
@@ -319,6 +332,10 @@ fn walks_the_tree_as_told() {
     let mut boards = sample::generated(10, 100);
     boards.extend(sample::SETS.iter().flat_map(|set| sample::shared(set, 8)));
     boards.push(Board::EMPTY);
+    // No solution, and nodes where no cell has fewer than four candidates.
+    let sparse =
+        ".....5.8....6.1.43..........1.5........1.6...3.......553.....61........4.........";
+    boards.push(sample::board(sparse));
     for board in boards.iter().filter(|board| !check::has_clash(board)) {
         for limit in [1, 2, 20] {
             let (mut nodes, mut expected, mut found) = (0, Vec::new(), Vec::new());

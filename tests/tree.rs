@@ -12,7 +12,7 @@ use common::{
 use sudoku_solver::{
     board::{
         Board, check,
-        units::{PEERS, Unit},
+        units::{PEERS, UNITS_OF, Unit},
     },
     solver::{
         CancelFlag, Options, Solver,
@@ -148,13 +148,24 @@ impl Candidates {
         };
         let score =
             |cell: u8| 2 * around(cell, |count| count == 2) + around(cell, |count| count > 1);
-        let bivalue = (0..81).filter(|&cell| self.count(cell) == 2);
         let unsolved = (0..81).filter(|&cell| self.count(cell) > 1);
-        // Of equals `max_by_key` takes the last and `min_by_key` the first.
-        let cell = bivalue.rev().max_by_key(|&cell| score(cell));
-        let cell = cell
-            .or_else(|| unsolved.min_by_key(|&cell| self.count(cell)))
-            .unwrap();
+        let fewest = unsolved.clone().map(|cell| self.count(cell)).min().unwrap();
+        if fewest > 3 {
+            let pairs = |cell: &u8| {
+                (0..9).find(|&digit| {
+                    let units = UNITS_OF[usize::from(*cell)].iter();
+                    let mut places = units.map(|&unit| self.places(unit, digit));
+                    self.at(*cell) & 1 << digit != 0 && places.any(|places| places.len() == 2)
+                })
+            };
+            let cells = (0..81).filter(|cell| pairs(cell).is_some());
+            if let Some(cell) = cells.rev().max_by_key(|&cell| score(cell)) {
+                return (cell, 1 << pairs(&cell).unwrap());
+            }
+        }
+        let best = unsolved.filter(|&cell| self.count(cell) == fewest);
+        // Of equals `max_by_key` takes the last.
+        let cell = best.rev().max_by_key(|&cell| score(cell)).unwrap();
         (cell, self.at(cell) & self.at(cell).wrapping_neg())
     }
 
@@ -207,6 +218,20 @@ fn nodes(dice: &mut Dice) -> Vec<Planes> {
         for _ in 0..dice.below(120) {
             let cell = u8::try_from(dice.below(81)).unwrap();
             node.remove(cell, u8::try_from(dice.below(9)).unwrap());
+        }
+        nodes.push(node);
+    }
+    // A digit in cells that may see each other: what must be noticed is not always two of them.
+    for several in [2, 3, 4, 5, 6].into_iter().cycle().take(1000) {
+        let mut node = Planes::new(&Board::EMPTY);
+        let (first, digit) = (dice.below(4) * 27, u8::try_from(dice.below(9)).unwrap());
+        for _ in 0..several {
+            let cell = if first < 81 {
+                first + dice.below(27)
+            } else {
+                dice.below(81)
+            };
+            node.keep_only(u8::try_from(cell).unwrap(), digit);
         }
         nodes.push(node);
     }
@@ -307,6 +332,10 @@ fn walks_the_tree_as_told() {
     let mut boards = sample::generated(10, 100);
     boards.extend(sample::SETS.iter().flat_map(|set| sample::shared(set, 8)));
     boards.push(Board::EMPTY);
+    // No solution, and nodes where no cell has fewer than four candidates.
+    let sparse =
+        ".....5.8....6.1.43..........1.5........1.6...3.......553.....61........4.........";
+    boards.push(sample::board(sparse));
     for board in boards.iter().filter(|board| !check::has_clash(board)) {
         for limit in [1, 2, 20] {
             let (mut nodes, mut expected, mut found) = (0, Vec::new(), Vec::new());

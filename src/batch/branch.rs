@@ -1,4 +1,4 @@
-//! The branch rule, on all lanes at once: what [`tree`](crate::solver::tree) says, counted in binary
+//! The branch rule for bivalue cells, on all lanes at once: what [`tree`](crate::solver::tree) says, counted in binary
 //! with one number a lane.
 
 #![expect(
@@ -23,6 +23,12 @@ pub(crate) struct Guess<V> {
 /// Seven bits of cell, four of digit.
 pub(crate) const GUESS_BITS: usize = 11;
 
+/// Cell and digit, both from 0, of a code.
+#[inline(always)]
+pub(crate) fn decode(code: u64) -> (usize, usize) {
+    ((code & 0x7f) as usize % 81, (code >> 7 & 0xf) as usize % 9)
+}
+
 /// Twenty peers and the cell itself at three a bivalue cell: at most 63.
 const SCORE_BITS: usize = 6;
 
@@ -43,9 +49,10 @@ impl<V> Guess<V> {
         }
     }
 
-    /// Chooses cell and digit for `lanes`, which must be stalled.
+    /// Chooses cell and digit for those of `lanes`, which must be stalled, that have a bivalue cell.
+    /// Returns the others: one in a hundred on the hardest boards, none elsewhere.
     #[inline(always)]
-    pub(crate) fn choose<const N: usize>(&mut self, planes: &Planes<V, N>, lanes: V)
+    pub(crate) fn choose<const N: usize>(&mut self, planes: &Planes<V, N>, lanes: V) -> V
     where
         V: Vector<N>,
     {
@@ -65,10 +72,6 @@ impl<V> Guess<V> {
         }
         self.score(planes);
         self.keep_highest();
-        let none = lanes.without(some);
-        if none.any() {
-            self.add_fewest(planes, none);
-        }
         let mut seen = V::NONE;
         for cell in &mut self.cells {
             let first = cell.without(seen);
@@ -76,6 +79,7 @@ impl<V> Guess<V> {
             *cell = first;
         }
         self.encode(planes);
+        lanes.without(some)
     }
 
     /// Scores every cell: one for each open peer and two more for each bivalue one. The cell itself
@@ -155,36 +159,6 @@ impl<V> Guess<V> {
             }
             for c in 0..81 {
                 self.cells[c] = self.cells[c].without(higher.without(self.scores[c][bit]));
-            }
-        }
-    }
-
-    /// Adds, for `lanes` without a bivalue cell, the cells with the fewest candidates.
-    #[inline(always)]
-    fn add_fewest<const N: usize>(&mut self, planes: &Planes<V, N>, lanes: V)
-    where
-        V: Vector<N>,
-    {
-        for c in 0..81 {
-            let p: [V; 9] = std::array::from_fn(|d| planes.candidates[d][c]);
-            let sums = [
-                add3(p[0], p[1], p[2]),
-                add3(p[3], p[4], p[5]),
-                add3(p[6], p[7], p[8]),
-            ];
-            let two: Number<V, 3> = add::<V, N, 2, 2, 3>(sums[0], sums[1]);
-            let count: Number<V, 4> = add::<V, N, 3, 2, 4>(two, sums[2]);
-            self.scores[c][..4].copy_from_slice(&count);
-            self.cells[c] |= lanes.without(planes.known[c]);
-        }
-        for bit in (0..4).rev() {
-            let mut lower = V::NONE;
-            for c in 0..81 {
-                lower |= self.cells[c].without(self.scores[c][bit]);
-            }
-            let lower = lower & lanes;
-            for c in 0..81 {
-                self.cells[c] = self.cells[c].without(lower & self.scores[c][bit]);
             }
         }
     }

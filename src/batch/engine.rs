@@ -11,12 +11,12 @@
 use std::fmt;
 
 use super::{
-    branch::{GUESS_BITS, Guess},
+    branch::{self, Guess},
     clock::{Clock, Share},
     desk::{Desk, Tasks},
     lanes::Lanes,
     level::{Level, LevelCore},
-    planes::{self, NODE_WORDS, Outside, Planes},
+    planes::{self, Outside, Planes},
     search::{Next, PartId, Searches},
     stack::Stacks,
     sweep::{self, Found},
@@ -24,7 +24,10 @@ use super::{
 };
 use crate::{
     board::{Board, check},
-    solver::Outcome,
+    solver::{
+        Outcome,
+        tree::{self, Branch},
+    },
 };
 
 /// Solves many boards at once, on one thread.
@@ -133,12 +136,12 @@ impl<V: Vector<N>, const N: usize> Core<V, N> {
     /// Moves every waiting lane on.
     #[inline(always)]
     fn exchange<T: Tasks>(&mut self, desk: &mut Desk<'_, T>, marks: Marks<N>) {
-        let mut ended = Lanes::NONE;
         let solved = self.busy & marks.solved;
         let mut exhausted = self.busy & marks.contradictory;
         let stalled = self.busy & marks.waiting() & !(solved | exhausted);
+        let (mut ended, mut with_node) = (Lanes::NONE, Lanes::NONE);
         if stalled.any() {
-            ended = self.branch(stalled);
+            (ended, with_node) = self.branch(stalled);
         }
         if solved.any() {
             self.planes.unload_grids(&mut self.outside);
@@ -149,7 +152,6 @@ impl<V: Vector<N>, const N: usize> Core<V, N> {
                 }
             }
         }
-        let mut with_node = Lanes::NONE;
         for lane in exhausted.iter() {
             match self.resume(lane) {
                 Next::Continue => with_node.insert(lane),
@@ -172,12 +174,11 @@ impl<V: Vector<N>, const N: usize> Core<V, N> {
     }
 
     /// Branches in `lanes`: the half without the guess is saved, the lane goes on with the guess.
-    /// Returns the lanes that may not begin another node.
+    /// Returns the lanes that may not begin another node, and those before which the half with the
+    /// guess was put, as their planes do not have it yet.
     #[inline(always)]
-    fn branch(&mut self, mut lanes: Lanes<N>) -> Lanes<N> {
-        const CANDIDATES_IN_LAST_WORD: usize = 729 % 64;
-        const { assert!(CANDIDATES_IN_LAST_WORD + GUESS_BITS <= 64) };
-        let mut ended = Lanes::NONE;
+    fn branch(&mut self, mut lanes: Lanes<N>) -> (Lanes<N>, Lanes<N>) {
+        let (mut ended, mut with_node) = (Lanes::NONE, Lanes::NONE);
         for lane in lanes.iter() {
             if self.begin_node(lane) == Next::Enough {
                 ended.insert(lane);
@@ -185,22 +186,31 @@ impl<V: Vector<N>, const N: usize> Core<V, N> {
         }
         lanes &= self.busy & !ended;
         if !lanes.any() {
-            return ended;
+            return (ended, with_node);
         }
-        self.guess.choose(&self.planes, V::load(&lanes));
+        let without_bivalue = self.guess.choose(&self.planes, V::load(&lanes)).lanes();
         self.planes
             .unload_nodes(&mut self.outside, &self.guess.code);
         self.guess.apply(&mut self.planes);
-        for lane in lanes.iter() {
-            let mut node = self.outside.node(lane);
-            let code = node[NODE_WORDS - 1] >> CANDIDATES_IN_LAST_WORD;
-            node[NODE_WORDS - 1] &= (1 << CANDIDATES_IN_LAST_WORD) - 1;
-            let (cell, digit) = (code & 0x7f, code >> 7);
-            let candidate = 81 * digit + cell;
-            node[(candidate / 64) as usize % NODE_WORDS] &= !(1 << (candidate % 64));
+        for lane in (lanes & !without_bivalue).iter() {
+            let (mut node, code) = planes::split_code(self.outside.node(lane));
+            let (cell, digit) = branch::decode(code);
+            planes::remove(&mut node, cell, digit);
             self.stacks.push(lane, &node);
         }
-        ended
+        for lane in without_bivalue.iter() {
+            let (mut node, _) = planes::split_code(self.outside.node(lane));
+            let Some(Branch { cell, digit }) = tree::branch(&planes::tables(&node)) else {
+                continue;
+            };
+            let mut guessed = node;
+            planes::keep_only(&mut guessed, cell.into(), digit.into());
+            self.outside.set_node(lane, &guessed);
+            with_node.insert(lane);
+            planes::remove(&mut node, cell.into(), digit.into());
+            self.stacks.push(lane, &node);
+        }
+        (ended, with_node)
     }
 
     #[inline(always)]

@@ -15,8 +15,8 @@
 //! * a [`Node`]: the 729 candidates in order, 12 words, for saved nodes of a search;
 //! * a packed grid: four bits a cell, five words and a rest, for new boards and for solutions.
 
-use super::{lanes::Lanes, vector::Vector};
-use crate::board::Board;
+use super::{branch::GUESS_BITS, lanes::Lanes, vector::Vector};
+use crate::{board::Board, solver::planes::Planes as Tables};
 
 /// Words of a packed node.
 pub(crate) const NODE_WORDS: usize = 12;
@@ -26,6 +26,50 @@ pub(crate) const GRID_WORDS: usize = 6;
 
 /// One node of a search: bit `81 d + c` tells whether digit `d + 1` is a candidate of cell `c`.
 pub(crate) type Node = [u64; NODE_WORDS];
+
+/// Candidates in the last word of a node. A node that comes out of the planes has a code above.
+const CANDIDATES_IN_LAST_WORD: usize = 81 * 9 % 64;
+
+const _: () = assert!(
+    CANDIDATES_IN_LAST_WORD + GUESS_BITS <= 64,
+    "a guess fits above"
+);
+
+/// Parts a node from the code that came out with it.
+#[inline(always)]
+pub(crate) fn split_code(mut node: Node) -> (Node, u64) {
+    let code = node[NODE_WORDS - 1] >> CANDIDATES_IN_LAST_WORD;
+    node[NODE_WORDS - 1] &= (1 << CANDIDATES_IN_LAST_WORD) - 1;
+    (node, code)
+}
+
+/// Removes a candidate; cell and digit count from 0.
+#[inline(always)]
+pub(crate) fn remove(node: &mut Node, cell: usize, digit: usize) {
+    let candidate = 81 * digit + cell;
+    node[candidate / 64] &= !(1 << (candidate % 64));
+}
+
+/// Removes every other candidate of a cell.
+pub(crate) fn keep_only(node: &mut Node, cell: usize, digit: usize) {
+    for other in (0..9).filter(|&other| other != digit) {
+        remove(node, cell, other);
+    }
+}
+
+/// The tables of the single-board solver, which a node holds in order: 27 cells of a band at a time,
+/// band by band, digit by digit.
+pub(crate) fn tables(node: &Node) -> Tables {
+    let mut bands = [[0; 9]; 3];
+    for (k, digit_band) in (0..27).map(|k| (k, 27 * k)) {
+        let (word, shift) = (digit_band / 64, digit_band % 64);
+        let next = node.get(word + 1).copied().unwrap_or(0);
+        let wide = u128::from(next) << 64 | u128::from(node[word]);
+        let cells = (wide >> shift) & 0o777_777_777;
+        bands[k % 3][k / 3] = u32::try_from(cells).unwrap_or(0);
+    }
+    Tables::from_bands(bands)
+}
 
 /// A board at four bits a cell, sixteen cells a word, 0 for a blank.
 pub(crate) type PackedGrid = [u64; GRID_WORDS];

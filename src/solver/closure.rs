@@ -99,57 +99,91 @@ fn apply_hidden(planes: &mut Planes, hidden: &Hidden) -> Cells {
 /// Uses the rules once on every digit.
 #[inline(always)]
 fn sweep(planes: &mut Planes, solved: &CellSet) -> Swept {
-    let (mut hidden, mut changed, mut missing, mut wrong) = (Hidden::default(), 0, 0, 0);
-    let mut digit_at = |digit: usize| {
-        let before = [0, 1, 2].map(|band: usize| planes.bands[band][digit]);
-        let after = sweep_digit(before, solved);
-        let (single, crowded) = places(after, solved);
-        wrong |= crowded;
-        for band in 0..3 {
-            planes.bands[band][digit] = after[band];
-            hidden.planes[band][digit] = single[band];
-            changed |= after[band] ^ before[band];
-        }
-        missing |= u32::from(after[0] == 0);
-    };
-    // Eight and one, not nine: a loop of eight is compiled to vectors, one of nine is not (2.5 times
-    // slower).
+    let (mut hidden, mut changed, mut wrong) = (Hidden::default(), 0, 0);
+    // Eight and one, not nine: a loop of eight is compiled to vectors, one of nine is not, and 2.5
+    // times slower.
     for digit in 0..DIGITS - 1 {
-        digit_at(digit);
+        let swept = sweep_digit(digit, planes, solved, &mut hidden);
+        changed |= swept.changed;
+        wrong |= swept.wrong;
     }
-    digit_at(DIGITS - 1);
-    for band in 0..3 {
-        hidden.cells[band] = hidden.planes[band]
-            .iter()
-            .fold(0, |cells, plane| cells | plane);
+    let swept = sweep_digit(DIGITS - 1, planes, solved, &mut hidden);
+    changed |= swept.changed;
+    wrong |= swept.wrong;
+    for (cells, planes) in hidden.cells.iter_mut().zip(&hidden.planes) {
+        *cells = planes.iter().fold(0, |cells, plane| cells | plane);
     }
     Swept {
         hidden,
         changed: changed != 0,
-        contradiction: missing | wrong != 0,
+        contradiction: wrong != 0,
     }
 }
 
-/// Naked singles and locked candidates for one digit.
-///
-/// All three bands come back empty if some unit has no place for it: [`pairing`] empties a band
-/// where rows and boxes cannot be paired, hence all bands of columns that cannot be paired then. A
-/// stack that the columns empty is seen by the rows of the next sweep, which takes place because
-/// something changed. Solved peers are left standing, for [`places`] to find: four in a rectangle
-/// can be paired.
-#[inline(always)]
-fn sweep_digit(digit: CellSet, solved: &CellSet) -> CellSet {
-    let [top, mid, low] = digit;
-    let single = [top & solved[0], mid & solved[1], low & solved[2]];
-    let [top, mid, low] = [0, 1, 2].map(|band| digit[band] & (!peers(single, band) | single[band]));
+/// What one sweep did to one digit: words that are not 0 for yes, so that no branch is needed.
+struct SweptDigit {
+    changed: u32,
+    wrong: u32,
+}
 
-    let lines = minirows([top, mid, low]);
+/// Uses the rules once on one digit: naked singles, locked candidates, hidden singles.
+///
+/// Solved cells keep the digit, also where they clash; but then some unit of theirs still has two
+/// places for it, and that tells. (Locked candidates do not: four solved cells at the corners of a
+/// rectangle over two boxes are enough to deceive them.)
+#[inline(always)]
+fn sweep_digit(
+    digit: usize,
+    planes: &mut Planes,
+    solved: &CellSet,
+    hidden: &mut Hidden,
+) -> SweptDigit {
+    let [tops, mids, lows] = &mut planes.bands;
+    let before = [tops[digit], mids[digit], lows[digit]];
+    let single = [0, 1, 2].map(|band| before[band] & solved[band]);
+    let single_lines = minirows(single);
+    let single_columns = down_up(single[0] | single[1] | single[2]);
+    let single_rows = (single_lines | single_lines << 3 | single_lines << 6) & LAST_BOX;
+    let seen = spread_row(single_rows) | down_up(single_lines);
+    let unseen = |band| !(cells_of(seen, band) | single_columns) | single[band];
+    let left = locked([0, 1, 2].map(|band| before[band] & unseen(band)));
+
+    let once = minirows(left);
+    let twice = minirow_pairs(left);
+    let two_in_row =
+        twice | twice << 3 | twice << 6 | (once & once << 3) | ((once << 6) & (once | once << 3));
+    let rows = spread_row(!two_in_row & LAST_BOX);
+    let boxes = !up(twice_down(once, twice));
+
+    let [top, mid, low] = left;
+    let once = top | mid | low;
+    let twice = (top & mid) | (low & (top | mid));
+    let columns = !up(twice_down(once, twice));
+
+    let lines = rows | boxes;
+    let [hidden_tops, hidden_mids, hidden_lows] = &mut hidden.planes;
+    hidden_tops[digit] = top & (cells_of(lines, 0) | columns);
+    hidden_mids[digit] = mid & (cells_of(lines, 1) | columns);
+    hidden_lows[digit] = low & (cells_of(lines, 2) | columns);
+    (tops[digit], mids[digit], lows[digit]) = (top, mid, low);
+    let clash = (single_lines & !(rows & boxes)) | (single_columns & !columns & BAND);
+    SweptDigit {
+        changed: (top ^ before[0]) | (mid ^ before[1]) | (low ^ before[2]),
+        wrong: clash | u32::from(top == 0),
+    }
+}
+
+/// Uses locked candidates on one digit: in each band, then in each stack.
+///
+/// All three bands come back empty if rows and boxes, or columns and boxes, cannot be paired:
+/// [`pairing`] empties a band of rows that cannot, hence all bands of the columns, which cannot
+/// either then. A stack that the columns empty is seen by the rows of the next sweep; there is one,
+/// because something changed.
+#[inline(always)]
+fn locked(digit: CellSet) -> CellSet {
+    let lines = minirows(digit);
     let lines = lines & pairing(turn_once(lines), turn_twice(lines), box_once, box_twice);
-    let (top, mid, low) = (
-        top & cells_of(lines, 0),
-        mid & cells_of(lines, 1),
-        low & cells_of(lines, 2),
-    );
+    let [top, mid, low] = [0, 1, 2].map(|band| digit[band] & cells_of(lines, band));
 
     let (t, m, l) = (down_up(top), down_up(mid), down_up(low));
     [
@@ -157,38 +191,6 @@ fn sweep_digit(digit: CellSet, solved: &CellSet) -> CellSet {
         mid & pairing(t, l, column_once, column_twice),
         low & pairing(t, m, column_once, column_twice),
     ]
-}
-
-/// Where one digit has the only place left in a row, a column or a box; and its solved cells that
-/// are not alone in each of theirs, which is a contradiction.
-#[inline(always)]
-fn places(digit: CellSet, solved: &CellSet) -> (CellSet, u32) {
-    let [top, mid, low] = digit;
-    let once = minirows(digit);
-    let twice = minirow_pairs(digit);
-    let row_twice =
-        twice | twice << 3 | twice << 6 | (once & once << 3) | ((once << 6) & (once | once << 3));
-    let rows = spread_row(!row_twice & LAST_BOX);
-    let boxes = !up(twice_down(once, twice));
-
-    let once = top | mid | low;
-    let twice = (top & mid) | (low & (top | mid));
-    let columns = !up(twice_down(once, twice));
-    let mut crowded = 0;
-    for band in 0..3 {
-        crowded |= digit[band] & solved[band] & !(cells_of(rows & boxes, band) & columns);
-    }
-    let single = [0, 1, 2].map(|band| digit[band] & (cells_of(rows | boxes, band) | columns));
-    (single, crowded)
-}
-
-/// The cells that share a unit with a cell of `set`, those of `set` included.
-#[inline(always)]
-fn peers(set: CellSet, band: usize) -> u32 {
-    let lines = minirows(set);
-    let rows = spread_row((lines | lines << 3 | lines << 6) & LAST_BOX);
-    let columns = down_up(set[0] | set[1] | set[2]);
-    cells_of(rows | down_up(lines), band) | columns
 }
 
 // Sets of minirows (a row's three cells within one box), all 27 in one word: bit

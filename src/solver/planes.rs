@@ -51,6 +51,11 @@ impl Planes {
         planes
     }
 
+    /// The candidates that these sets say.
+    pub(crate) fn from_bands(bands: [[u32; DIGITS]; 3]) -> Planes {
+        Planes { bands }
+    }
+
     /// Whether `cell` can take `digit` (0 to 8, for 1 to 9).
     pub fn has(&self, cell: u8, digit: u8) -> bool {
         let (band, bit) = place(cell);

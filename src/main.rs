@@ -1,3 +1,10 @@
 //! The command line `sudoku-solver`.
 
-fn main() {}
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use sudoku_solver::cli::Cli;
+
+fn main() -> ExitCode {
+    Cli::parse().run()
+}

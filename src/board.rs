@@ -22,7 +22,10 @@ impl Board {
 
     /// A board of these values, or `None` if one of them is above 9.
     pub fn new(values: [u8; Board::CELLS]) -> Option<Board> {
-        values.iter().all(|&value| value <= 9).then_some(Board(values))
+        values
+            .iter()
+            .all(|&value| value <= 9)
+            .then_some(Board(values))
     }
 
     /// The value of each cell, 0 for a blank.
@@ -34,7 +37,8 @@ impl Board {
     /// The cells as ASCII, one character each, `.` for a blank.
     #[inline]
     pub fn to_ascii(&self) -> [u8; Board::CELLS] {
-        self.0.map(|value| if value == 0 { b'.' } else { b'0' + value })
+        self.0
+            .map(|value| if value == 0 { b'.' } else { b'0' + value })
     }
 }
 

@@ -13,7 +13,9 @@ use std::{
     process::ExitCode,
 };
 
+use anyhow::Context as _;
 use clap::{Parser, Subcommand};
+use tokio::runtime::{Builder, Runtime};
 
 /// Solves 9x9 Sudoku boards and proves how many solutions they have.
 #[derive(Debug, Parser)]
@@ -41,7 +43,9 @@ impl Cli {
     pub fn run(self) -> ExitCode {
         let done = match self.command {
             Command::Solve(args) => solve::run(&args),
-            Command::Serve(args) => serve::run(args),
+            Command::Serve(args) => {
+                runtime().and_then(|runtime| runtime.block_on(serve::run(args)))
+            }
         };
         match done {
             Ok(()) => ExitCode::SUCCESS,
@@ -51,6 +55,14 @@ impl Cli {
             }
         }
     }
+}
+
+/// The threads that every command runs its calls on; solving has its own.
+fn runtime() -> anyhow::Result<Runtime> {
+    Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("cannot start threads")
 }
 
 /// Writes a line for people. Where standard error is gone, nobody is left to be told.

@@ -94,19 +94,26 @@ impl Client {
     ///
     /// A URL that is none, and a server that cannot be reached.
     pub async fn connect(url: &str) -> Result<Client, Error> {
-        let endpoint = Endpoint::from_shared(url.to_owned())
-            .map_err(|cause| Error::Url { url: url.to_owned(), cause })?;
+        let endpoint = Endpoint::from_shared(url.to_owned()).map_err(|cause| Error::Url {
+            url: url.to_owned(),
+            cause,
+        })?;
         let channel = endpoint
             .connect_timeout(CONNECT_TIMEOUT)
             .connect()
             .await
-            .map_err(|cause| Error::Connect { url: url.to_owned(), cause })?;
+            .map_err(|cause| Error::Connect {
+                url: url.to_owned(),
+                cause,
+            })?;
         Ok(Client::from_channel(channel))
     }
 
     /// A client over a channel that the caller made.
     pub fn from_channel(channel: Channel) -> Client {
-        Client { rpc: SudokuSolverClient::new(channel) }
+        Client {
+            rpc: SudokuSolverClient::new(channel),
+        }
     }
 
     /// Opens one `SolveBatch` call: boards go into the [`Feed`], their results come out of the
@@ -116,7 +123,9 @@ impl Client {
     ///
     /// The server's refusal of the call.
     pub async fn solve_batch(&self, settings: BatchSettings) -> Result<(Feed, Answers), Error> {
-        let window = settings.boards_in_flight.clamp(1, BatchSettings::BOARDS_IN_FLIGHT_MAX);
+        let window = settings
+            .boards_in_flight
+            .clamp(1, BatchSettings::BOARDS_IN_FLIGHT_MAX);
         let per_message = settings.boards_per_message.clamp(1, window);
         let options = SolveOptions {
             solution_limit: settings.solution_limit,

@@ -14,6 +14,23 @@
 //! * [`board`]: text to [`Board`](board::Board) and back, units and peers, clashes, the check of
 //!   every solution.
 //! * [`solver`]: one board at a time: the search tree that both engines walk.
+//! * [`wire`]: the messages of the contract, and the domain as messages.
+//! * [`service`]: the two calls, the solver threads behind them, and their errors.
+//! * [`server`]: connections, health, reflection, drain; [`limits`] bounds all of it.
+//! * [`client`]: boards in, answers out, over one connection.
+//! * [`cli`]: the subcommands.
 
 pub mod board;
 pub mod solver;
+
+pub mod wire;
+
+pub mod limits;
+
+pub mod service;
+
+pub mod server;
+
+pub mod client;
+
+pub mod cli;

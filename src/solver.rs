@@ -1,5 +1,7 @@
 //! One board at a time, and the search tree that both engines walk.
 
+pub mod answers;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::board::Board;
@@ -21,7 +23,10 @@ impl Options {
 impl Default for Options {
     /// Two solutions, which settles uniqueness, within a million nodes.
     fn default() -> Self {
-        Options { solution_limit: 2, node_limit: 1_000_000 }
+        Options {
+            solution_limit: 2,
+            node_limit: 1_000_000,
+        }
     }
 }
 

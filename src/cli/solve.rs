@@ -9,7 +9,7 @@ mod progress;
 use std::{io, path::PathBuf};
 
 use clap::{Args, ValueEnum, value_parser};
-use tokio::runtime::{self, Runtime};
+use tokio::runtime::Handle;
 
 use self::{input::Input, output::Output, progress::Progress};
 use super::local::LocalServer;
@@ -64,34 +64,38 @@ pub(super) enum Format {
 
 /// Solves everything there is to read.
 pub(super) fn run(args: &SolveArgs) -> anyhow::Result<()> {
-    let runtime = runtime::Builder::new_multi_thread().enable_all().build()?;
     let input = Input::find(&args.files)?;
-    let done = runtime.block_on(solve(args, input, &runtime));
+    let runtime = super::runtime()?;
+    let done = runtime.block_on(async {
+        if let Some(url) = &args.server {
+            return solve(args, input, url).await;
+        }
+        let mut local = LocalServer::start().await?;
+        let url = local.url().to_owned();
+        tokio::select! {
+            done = solve(args, input, &url) => done,
+            failure = local.failure() => Err(failure),
+        }
+    });
     // A thread that still reads a terminal, or a server that still solves, must not hold the exit.
     runtime.shutdown_background();
     done
 }
 
-async fn solve(args: &SolveArgs, input: Input, runtime: &Runtime) -> anyhow::Result<()> {
-    let (url, _local) = if let Some(url) = &args.server {
-        (url.clone(), None)
-    } else {
-        let local = LocalServer::start().await?;
-        (local.url(), Some(local))
-    };
-    let client = Client::connect(&url).await?;
+async fn solve(args: &SolveArgs, input: Input, url: &str) -> anyhow::Result<()> {
+    let client = Client::connect(url).await?;
     let settings = BatchSettings {
         solution_limit: args.limit,
         node_limit: args.node_limit,
         ..BatchSettings::default()
     };
     let (feed, answers) = client.solve_batch(settings).await?;
-    let reader = input.feed_into(feed, runtime.handle().clone())?;
+    let reader = input.feed_into(feed, Handle::current())?;
     let mut progress = Progress::new();
     if let Err(error) = print(args, answers, &mut progress).await {
         // Whoever read the answers wants no more of them, as in `solve ... | head`.
-        let quiet = error.downcast_ref::<io::Error>().map(io::Error::kind);
-        return if quiet == Some(io::ErrorKind::BrokenPipe) {
+        let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
+        return if kind == Some(io::ErrorKind::BrokenPipe) {
             Ok(())
         } else {
             Err(error)

@@ -100,12 +100,19 @@ impl<'a> Answer<'a> {
             index,
             board,
             status,
-            solutions: solutions.collect::<Option<_>>().ok_or("a solution is not 81 digits")?,
+            solutions: solutions
+                .collect::<Option<_>>()
+                .ok_or("a solution is not 81 digits")?,
             solution_count: result.solution_count,
             solve_time: duration(result.solve_time.unwrap_or_default())
                 .ok_or("its solve time is no time")?,
             nodes: result.nodes,
-            clashes: result.clashes.iter().map(clash).collect::<Option<_>>().ok_or("bad clash")?,
+            clashes: result
+                .clashes
+                .iter()
+                .map(clash)
+                .collect::<Option<_>>()
+                .ok_or("bad clash")?,
             malformed: result.malformed.map(malformed),
         })
     }
@@ -114,17 +121,24 @@ impl<'a> Answer<'a> {
 fn solution(digits: &str) -> Option<Board> {
     let mut values: [u8; Board::CELLS] = digits.as_bytes().try_into().ok()?;
     for value in &mut values {
-        *value = value.checked_sub(b'0').filter(|digit| (1..=9).contains(digit))?;
+        *value = value
+            .checked_sub(b'0')
+            .filter(|digit| (1..=9).contains(digit))?;
     }
     Board::new(values)
 }
 
 fn duration(time: prost_types::Duration) -> Option<Duration> {
-    Some(Duration::new(u64::try_from(time.seconds).ok()?, u32::try_from(time.nanos).ok()?))
+    let nanos = u32::try_from(time.nanos)
+        .ok()
+        .filter(|&nanos| nanos < 1_000_000_000)?;
+    Some(Duration::new(u64::try_from(time.seconds).ok()?, nanos))
 }
 
 fn clash(clash: &pb::Clash) -> Option<Clash> {
-    let number = u8::try_from(clash.unit_number.checked_sub(1)?).ok().filter(|&n| n < 9)?;
+    let number = u8::try_from(clash.unit_number.checked_sub(1)?)
+        .ok()
+        .filter(|&n| n < 9)?;
     let unit = match clash.unit() {
         pb::UnitKind::Unspecified => return None,
         pb::UnitKind::Row => Unit::Row(number),
@@ -132,8 +146,14 @@ fn clash(clash: &pb::Clash) -> Option<Clash> {
         pb::UnitKind::Box => Unit::Box(number),
     };
     let cell = |&cell: &u32| u8::try_from(cell).ok().filter(|&cell| cell < 81);
-    let digit = u8::try_from(clash.digit).ok().filter(|digit| (1..=9).contains(digit))?;
-    Some(Clash { unit, digit, cells: clash.cells.iter().map(cell).collect::<Option<_>>()? })
+    let digit = u8::try_from(clash.digit)
+        .ok()
+        .filter(|digit| (1..=9).contains(digit))?;
+    Some(Clash {
+        unit,
+        digit,
+        cells: clash.cells.iter().map(cell).collect::<Option<_>>()?,
+    })
 }
 
 fn malformed(malformed: pb::MalformedBoard) -> MalformedBoard {

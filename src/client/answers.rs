@@ -50,14 +50,19 @@ impl Answers {
                 None => return self.end().map(|()| None),
             }
         }
-        let Some(result) = self.results.next() else { return Ok(None) };
+        let Some(result) = self.results.next() else {
+            return Ok(None);
+        };
         let index = self.answered;
         self.answered += 1;
         if self.boards.is_empty() {
             self.boards = self
                 .unanswered
                 .try_recv()
-                .map_err(|_| Error::BrokenAnswer { index, problem: "no such board was sent" })?;
+                .map_err(|_| Error::BrokenAnswer {
+                    index,
+                    problem: "no such board was sent",
+                })?;
         }
         let board = self.boards.next().unwrap_or_default();
         Answer::decode(index, board, result)
@@ -73,9 +78,13 @@ impl Answers {
     fn receive(&mut self, response: SolveBatchResponse) -> Result<(), Error> {
         let index = self.answered;
         if response.first_index != index {
-            return Err(Error::BrokenAnswer { index, problem: "it is out of order" });
+            return Err(Error::BrokenAnswer {
+                index,
+                problem: "it is out of order",
+            });
         }
-        self.window.add_permits(response.results.len().min(Semaphore::MAX_PERMITS / 2));
+        self.window
+            .add_permits(response.results.len().min(Semaphore::MAX_PERMITS / 2));
         self.results = response.results.into_iter();
         Ok(())
     }
@@ -85,7 +94,9 @@ impl Answers {
         let all_answered = self.boards.is_empty();
         match self.unanswered.try_recv() {
             Err(TryRecvError::Disconnected) if all_answered => Ok(()),
-            _ => Err(Error::Unanswered { answered: self.answered }),
+            _ => Err(Error::Unanswered {
+                answered: self.answered,
+            }),
         }
     }
 }

@@ -52,6 +52,10 @@ pub enum Error {
 
 impl Error {
     pub(super) fn rpc(answered: u64, status: &Status) -> Error {
-        Error::Rpc { answered, code: status.code(), message: status.message().to_owned() }
+        Error::Rpc {
+            answered,
+            code: status.code(),
+            message: status.message().to_owned(),
+        }
     }
 }

@@ -38,7 +38,14 @@ impl Feed {
         options: SolveOptions,
         boards_per_message: usize,
     ) -> Feed {
-        Feed { waiting: VecDeque::new(), options, boards_per_message, window, sent, requests }
+        Feed {
+            waiting: VecDeque::new(),
+            options,
+            boards_per_message,
+            window,
+            sent,
+            requests,
+        }
     }
 
     /// Adds a board to the message being filled. `true` says that it is full now and it is time
@@ -63,7 +70,11 @@ impl Feed {
         while let Some(texts) = self.waiting.pop_front() {
             let boards = u32::try_from(texts.len()).unwrap_or(u32::MAX);
             // Given back by the answers, board by board.
-            self.window.acquire_many(boards).await.map_err(|_| Closed)?.forget();
+            self.window
+                .acquire_many(boards)
+                .await
+                .map_err(|_| Closed)?
+                .forget();
             let request = SolveBatchRequest {
                 boards: texts.iter().map(str::to_owned).collect(),
                 options: Some(self.options),
@@ -117,7 +128,9 @@ impl Texts {
 
     fn iter(&self) -> impl Iterator<Item = &str> {
         let mut start = self.start;
-        self.ends.iter().filter_map(move |&end| self.joined.get(mem::replace(&mut start, end)..end))
+        self.ends
+            .iter()
+            .filter_map(move |&end| self.joined.get(mem::replace(&mut start, end)..end))
     }
 
     pub(super) fn is_empty(&self) -> bool {

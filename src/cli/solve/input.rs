@@ -13,7 +13,7 @@ use anyhow::Context as _;
 use flate2::read::MultiGzDecoder;
 use tokio::runtime::Handle;
 
-use crate::{cli::say, client::Feed};
+use crate::{board::text::file::BoardTexts, cli::say, client::Feed};
 
 /// Bytes that are read at once. What a read brings is sent before the next one, so this also is
 /// about as much text as fills three messages.
@@ -98,8 +98,9 @@ fn read_boards(raw: impl Read, sink: &Rc<RefCell<Sink>>) -> io::Result<()> {
         raw,
         sink: Rc::clone(sink),
     };
-    for board in split(decompress(raw)?) {
-        sink.borrow_mut().push(&board?)?;
+    let mut texts = BoardTexts::new(decompress(raw)?);
+    while let Some(board) = texts.next_text()? {
+        sink.borrow_mut().push(board.text)?;
     }
     Ok(())
 }
@@ -156,8 +157,4 @@ impl<R: Read> Read for FlushBeforeRead<R> {
         self.sink.borrow_mut().flush()?;
         self.raw.read(buffer)
     }
-}
-
-fn split(reader: Box<dyn BufRead + '_>) -> impl Iterator<Item = io::Result<String>> + '_ {
-    reader.lines()
 }

@@ -1,0 +1,82 @@
+//! Every bound of the service, named once. What an operator may want to move is a field of
+//! [`server::Config`](crate::server::Config) with the default from here.
+
+use std::time::Duration;
+
+use crate::solver::Options;
+
+/// The largest message that is read, as everywhere in gRPC.
+pub const REQUEST_BYTES_MAX: usize = 4 << 20;
+
+/// A reply is sent when the next result would take it past this. Clients refuse 4 MiB.
+pub const REPLY_BYTES_MAX: usize = 1 << 20;
+
+/// Boards in one message of `SolveBatch`; 81 characters each, they come close to
+/// [`REQUEST_BYTES_MAX`].
+pub const MESSAGE_BOARDS_MAX: usize = 49_152;
+
+/// Boards in one job. Enough to fill an engine's lanes and to make a hand-over cost nothing a
+/// board, few enough that one message spreads over all threads.
+pub const JOB_BOARDS_MAX: usize = 256;
+
+/// Solutions that one job may ask for: boards times solution limit.
+pub const JOB_SOLUTIONS_MAX: usize = 20_000;
+
+/// Boards of one stream that are taken in and not yet answered, for each solver thread.
+pub const WINDOW_BOARDS_PER_WORKER: usize = 2_048;
+
+/// Solutions that the unanswered boards of one stream may ask for, for each solver thread.
+pub const WINDOW_SOLUTIONS_PER_WORKER: usize = 2 * JOB_SOLUTIONS_MAX;
+
+/// Jobs of all streams together that wait for a solver thread; streams wait when it is reached.
+pub const QUEUED_JOBS_MAX: usize = 1_024;
+
+/// `Solve` calls that wait for a solver thread; more are refused.
+pub const QUEUED_CALLS_MAX: usize = 4_096;
+
+/// `SolveBatch` streams of all connections together that are open; more are refused.
+pub const STREAMS_MAX: usize = 512;
+
+/// When a refused call may try again.
+pub const RETRY_DELAY: Duration = Duration::from_millis(100);
+
+/// Connections that are open; more wait in the listener's backlog.
+pub const CONNECTIONS_MAX: usize = 4_096;
+
+/// Calls of one connection that are open.
+pub const CONNECTION_CALLS_MAX: u32 = 256;
+
+/// Bytes of a call's headers.
+pub const HEADER_BYTES_MAX: u32 = 16 << 10;
+
+/// Streams that a client has reset and the server not yet seen. hyper's 20 would end the
+/// connection of a client that cancels a few dozen calls at once.
+pub const PENDING_RESETS_MAX: usize = 4_096;
+
+/// Bytes of requests that one call may have on the way.
+pub const CALL_WINDOW_BYTES: u32 = 1 << 20;
+
+/// Bytes of requests that one connection may have on the way.
+pub const CONNECTION_WINDOW_BYTES: u32 = 4 << 20;
+
+/// Bytes of replies that wait for one slow client, a call.
+pub const SEND_BUFFER_BYTES_MAX: usize = 512 << 10;
+
+/// How long a connection may be silent before it is asked whether it is alive.
+pub const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(60);
+
+/// How long it may take to say so.
+pub const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// How long a drain waits for calls.
+pub const GRACE: Duration = Duration::from_secs(30);
+
+/// How long a drain waits for connections to close once no call is left.
+pub const LINGER: Duration = Duration::from_secs(1);
+
+// One board may ask for everything that is allowed, and still be one job and one reply.
+const _: () = assert!(Options::SOLUTION_LIMIT_MAX as usize <= JOB_SOLUTIONS_MAX);
+const _: () = assert!(Options::SOLUTION_LIMIT_MAX as usize * 83 < REPLY_BYTES_MAX);
+const _: () = assert!(MESSAGE_BOARDS_MAX * 83 < REQUEST_BYTES_MAX);
+const _: () = assert!(JOB_BOARDS_MAX <= WINDOW_BOARDS_PER_WORKER);
+const _: () = assert!(JOB_SOLUTIONS_MAX <= WINDOW_SOLUTIONS_PER_WORKER);

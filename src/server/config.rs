@@ -1,0 +1,62 @@
+//! What an operator may choose, with defaults that suit most.
+
+use std::{num::NonZeroUsize, thread, time::Duration};
+
+use crate::{limits, service::Settings, solver::Options};
+
+/// The settings of a server. `Config::default()` is a good one.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Solver threads. Default: the cores that this process may use.
+    pub workers: NonZeroUsize,
+    /// The node limit of requests that set none. Default: 1,000,000.
+    pub node_limit: u32,
+    /// How long a drain waits for calls in flight. Default: 30 s.
+    pub grace: Duration,
+    /// `Solve` calls that may wait for a solver thread; more are refused. Default: 4,096.
+    pub queued_calls_max: usize,
+    /// Jobs of streams that may wait for a solver thread; more wait in their streams. Default:
+    /// 1,024.
+    pub queued_jobs_max: usize,
+    /// `SolveBatch` streams that may be open; more are refused. Default: 512.
+    pub streams_max: usize,
+    /// Boards of one stream that may be taken in and unanswered before the server stops reading
+    /// from it. Default: 2,048 a solver thread.
+    pub window_boards: Option<NonZeroUsize>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            workers: thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
+            node_limit: Options::default().node_limit,
+            grace: limits::GRACE,
+            queued_calls_max: limits::QUEUED_CALLS_MAX,
+            queued_jobs_max: limits::QUEUED_JOBS_MAX,
+            streams_max: limits::STREAMS_MAX,
+            window_boards: None,
+        }
+    }
+}
+
+impl Config {
+    pub(super) fn settings(&self) -> Settings {
+        let window_boards = self
+            .workers
+            .get()
+            .saturating_mul(limits::WINDOW_BOARDS_PER_WORKER);
+        Settings {
+            defaults: Options {
+                node_limit: self.node_limit.max(1),
+                ..Options::default()
+            },
+            queued_calls_max: self.queued_calls_max,
+            streams_max: self.streams_max,
+            window_boards: self.window_boards.map_or(window_boards, NonZeroUsize::get),
+            window_solutions: self
+                .workers
+                .get()
+                .saturating_mul(limits::WINDOW_SOLUTIONS_PER_WORKER),
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! The services behind one port: solver, health, and reflection in both versions that tools speak.
+
+use tonic::{server::NamedService as _, service::Routes};
+use tonic_health::{
+    ServingStatus,
+    pb::health_server::HealthServer,
+    server::{HealthReporter, HealthService},
+};
+use tonic_reflection::server::{Builder, Error};
+
+use crate::{
+    limits,
+    service::SolverService,
+    wire::pb::{FILE_DESCRIPTOR_SET, sudoku_solver_server::SudokuSolverServer},
+};
+
+type Solver = SudokuSolverServer<SolverService>;
+
+/// What `grpc.health.v1` says of the whole server (`""`) and of the solver by name.
+#[derive(Debug)]
+pub(super) struct Health(HealthReporter);
+
+impl Health {
+    const SERVICES: [&str; 2] = ["", Solver::NAME];
+
+    /// NOT_SERVING. A new reporter would say SERVING before anything is ready.
+    pub(super) async fn not_serving() -> Self {
+        let health = Health(HealthReporter::new());
+        health.set_serving(false).await;
+        health
+    }
+
+    pub(super) async fn set_serving(&self, serving: bool) {
+        let status = if serving {
+            ServingStatus::Serving
+        } else {
+            ServingStatus::NotServing
+        };
+        for service in Self::SERVICES {
+            self.0.set_service_status(service, status).await;
+        }
+    }
+
+    /// Ends the streams of those who watch, so that they do not hold a drain up.
+    pub(super) async fn forget(mut self) {
+        for service in Self::SERVICES {
+            self.0.clear_service_status(service).await;
+        }
+    }
+}
+
+pub(super) fn routes(service: SolverService, health: &Health) -> Result<Routes, Error> {
+    let solver =
+        SudokuSolverServer::new(service).max_decoding_message_size(limits::REQUEST_BYTES_MAX);
+    let health = HealthServer::new(HealthService::from_health_reporter(health.0.clone()));
+    Ok(Routes::new(solver)
+        .add_service(health)
+        .add_service(reflection().build_v1()?)
+        .add_service(reflection().build_v1alpha()?)
+        .prepare())
+}
+
+fn reflection() -> Builder<'static> {
+    Builder::configure()
+        .register_encoded_file_descriptor_set(FILE_DESCRIPTOR_SET)
+        .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+}

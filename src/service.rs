@@ -1,0 +1,110 @@
+//! The service `SudokuSolver`: calls come in as messages and leave as messages, solver threads do
+//! the work between.
+//!
+//! Nothing here searches on the runtime's threads, and nothing here waits for ever: each call has
+//! an end in [`deadline`], each queue a bound in [`limits`](crate::limits).
+
+mod call;
+mod deadline;
+pub mod failure;
+#[cfg(debug_assertions)]
+pub mod fault;
+pub mod phase;
+pub mod pool;
+pub mod queue;
+pub mod status;
+mod stream;
+mod unary;
+
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
+use tonic::{Request, Response, Status, Streaming};
+
+pub use self::stream::Replies;
+use self::{
+    call::Call,
+    failure::Failure,
+    phase::{Life, OpenCall},
+    pool::Pool,
+    stream::Stream,
+};
+use crate::{
+    solver::Options,
+    wire::pb::{self, sudoku_solver_server::SudokuSolver},
+};
+
+/// What the service may be told; [`server::Config`](crate::server::Config) says what each means.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// The options of requests that leave theirs unset.
+    pub defaults: Options,
+    /// `Solve` calls that may wait for a thread.
+    pub queued_calls_max: usize,
+    /// Streams that may be open.
+    pub streams_max: usize,
+    /// Boards of a stream that may be unanswered.
+    pub window_boards: usize,
+    /// Solutions that the unanswered boards of a stream may ask for.
+    pub window_solutions: usize,
+}
+
+/// The two calls.
+#[derive(Clone, Debug)]
+pub struct SolverService {
+    settings: Settings,
+    pool: Arc<Pool>,
+    life: Life,
+    streams: Arc<Semaphore>,
+}
+
+impl SolverService {
+    /// A service that solves on the threads of `pool`, through the phases of `life`.
+    pub fn new(settings: Settings, pool: Pool, life: Life) -> Self {
+        let streams = Arc::new(Semaphore::new(settings.streams_max));
+        SolverService {
+            settings,
+            pool: Arc::new(pool),
+            life,
+            streams,
+        }
+    }
+
+    fn open(&self) -> Result<OpenCall, Status> {
+        self.life
+            .open()
+            .ok_or_else(|| status::status(&Failure::ShuttingDown))
+    }
+}
+
+#[tonic::async_trait]
+impl SudokuSolver for SolverService {
+    async fn solve(
+        &self,
+        request: Request<pb::SolveRequest>,
+    ) -> Result<Response<pb::SolveResponse>, Status> {
+        let mut call = Call::single(self.open()?);
+        match unary::solve(self, request.metadata(), request.get_ref()).await {
+            Ok(response) => {
+                call.answered(1);
+                call.succeed();
+                Ok(Response::new(response))
+            }
+            Err(failure) => Err(call.fail(&failure)),
+        }
+    }
+
+    type SolveBatchStream = Replies;
+
+    /// Returns before the first message is read, so that the response headers go out at once.
+    async fn solve_batch(
+        &self,
+        request: Request<Streaming<pb::SolveBatchRequest>>,
+    ) -> Result<Response<Replies>, Status> {
+        let mut call = Call::stream(self.open()?);
+        match Stream::open(self, request) {
+            Ok(stream) => Ok(Response::new(Replies::new(call, stream))),
+            Err(failure) => Err(call.fail(&failure)),
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! The end that a call has whether or not it is answered: its deadline, or the end of a drain.
+//!
+//! tonic's own timeout covers a call only up to its response headers and answers CANCELLED, and
+//! nothing but a flag stops a search.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::{
+    sync::watch,
+    task::AbortHandle,
+    time::{self, Instant},
+};
+use tonic::metadata::MetadataMap;
+
+use super::{
+    failure::Failure,
+    phase::{self, Phase},
+    pool::Pool,
+    queue::Queue,
+};
+use crate::solver::CancelFlag;
+
+/// When the call must be over, if its caller said so.
+///
+/// # Errors
+///
+/// The header is not a timeout.
+pub(super) fn deadline(metadata: &MetadataMap) -> Result<Option<Instant>, Failure> {
+    let Some(header) = metadata.get("grpc-timeout") else {
+        return Ok(None);
+    };
+    let timeout = parse(header.as_bytes()).ok_or(Failure::Timeout)?;
+    // A timeout beyond the clock is none.
+    Ok(Instant::now().checked_add(timeout))
+}
+
+/// Resolves when the call must end, and says why.
+pub(super) async fn end(deadline: Option<Instant>, life: watch::Receiver<Phase>) -> Failure {
+    let passed = async {
+        match deadline {
+            Some(deadline) => time::sleep_until(deadline).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        () = passed => Failure::Deadline,
+        () = phase::reached(life, Phase::Stopping) => Failure::ShuttingDown,
+    }
+}
+
+/// Stops the searches of a call when it goes out of scope, however that comes about, and at its
+/// deadline also while nobody polls the call, as when the client does not read.
+#[derive(Debug)]
+pub(super) struct Searches {
+    flag: Arc<CancelFlag>,
+    pool: Arc<Pool>,
+    timer: Option<AbortHandle>,
+}
+
+impl Searches {
+    pub(super) fn new(pool: &Arc<Pool>) -> Self {
+        Searches {
+            flag: Arc::new(CancelFlag::new()),
+            pool: Arc::clone(pool),
+            timer: None,
+        }
+    }
+
+    /// Has a task of its own raise the flag at the deadline.
+    pub(super) fn stop_at(&mut self, deadline: Instant) {
+        let flag = Arc::clone(&self.flag);
+        let timer = tokio::spawn(async move {
+            time::sleep_until(deadline).await;
+            flag.cancel();
+        });
+        self.timer = Some(timer.abort_handle());
+    }
+
+    pub(super) fn flag(&self) -> &Arc<CancelFlag> {
+        &self.flag
+    }
+
+    pub(super) fn queue(&self) -> &Queue {
+        self.pool.queue()
+    }
+}
+
+impl Drop for Searches {
+    fn drop(&mut self) {
+        self.flag.cancel();
+        self.queue().forget_cancelled();
+        if let Some(timer) = &self.timer {
+            timer.abort();
+        }
+    }
+}
+
+/// Reads a `grpc-timeout`: 1 to 8 digits and a unit.
+fn parse(header: &[u8]) -> Option<Duration> {
+    let (unit, digits) = header.split_last()?;
+    if !(1..=8).contains(&digits.len()) || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let amount: u64 = str::from_utf8(digits).ok()?.parse().ok()?;
+    Some(match unit {
+        b'H' => Duration::from_secs(amount * 3600),
+        b'M' => Duration::from_secs(amount * 60),
+        b'S' => Duration::from_secs(amount),
+        b'm' => Duration::from_millis(amount),
+        b'u' => Duration::from_micros(amount),
+        b'n' => Duration::from_nanos(amount),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_every_unit_and_nothing_else() {
+        assert_eq!(parse(b"2H"), Some(Duration::from_secs(7200)));
+        assert_eq!(parse(b"3M"), Some(Duration::from_secs(180)));
+        assert_eq!(parse(b"12345678S"), Some(Duration::from_secs(12_345_678)));
+        assert_eq!(parse(b"200m"), Some(Duration::from_millis(200)));
+        assert_eq!(parse(b"7u"), Some(Duration::from_micros(7)));
+        assert_eq!(parse(b"0n"), Some(Duration::ZERO));
+        for bad in [
+            "",
+            "S",
+            "123456789S",
+            "-1S",
+            "+1S",
+            "1",
+            "1s",
+            "1.5S",
+            " 1S",
+            "1 S",
+        ] {
+            assert_eq!(parse(bad.as_bytes()), None, "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! Work on its way to the solver threads: bounded, and fair between single calls and streams.
+
+use std::{
+    collections::VecDeque,
+    mem,
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+};
+
+use tokio::sync::{Notify, futures::OwnedNotified, oneshot};
+
+use crate::{
+    board::Board,
+    solver::{CancelFlag, Options, answers::Answers},
+};
+
+/// Boards with the same options, solved together and answered at once.
+#[derive(Debug)]
+pub struct Job {
+    boards: Vec<Board>,
+    options: Options,
+    cancel: Arc<CancelFlag>,
+    reply: oneshot::Sender<Finished>,
+}
+
+/// A job's boards come back with their answers, as clashes are told from the board.
+#[derive(Debug)]
+pub struct Finished {
+    /// The boards of the job.
+    pub boards: Vec<Board>,
+    /// One answer for each.
+    pub answers: Answers,
+}
+
+impl Job {
+    /// A job, and where its answers arrive. The receiver fails if the job is dropped unfinished,
+    /// as when a solver thread panics.
+    pub fn new(
+        boards: Vec<Board>,
+        options: Options,
+        cancel: Arc<CancelFlag>,
+    ) -> (Job, oneshot::Receiver<Finished>) {
+        let (reply, finished) = oneshot::channel();
+        (
+            Job {
+                boards,
+                options,
+                cancel,
+                reply,
+            },
+            finished,
+        )
+    }
+
+    /// The boards to solve.
+    pub fn boards(&self) -> &[Board] {
+        &self.boards
+    }
+
+    /// How far to search each of them.
+    pub fn options(&self) -> Options {
+        self.options
+    }
+
+    /// Raised when nobody waits for the answers any more.
+    pub fn cancel(&self) -> &CancelFlag {
+        &self.cancel
+    }
+
+    /// Hands the answers over.
+    pub fn finish(self, answers: Answers) {
+        // Without a receiver the call is gone, and so is the need for answers.
+        let _ = self.reply.send(Finished {
+            boards: self.boards,
+            answers,
+        });
+    }
+}
+
+/// Who waits for a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lane {
+    /// A single call, refused when its lane is full.
+    Call,
+    /// A stream, which waits when its lane is full.
+    Stream,
+}
+
+/// Two bounded lanes of jobs. Threads take from both in turn, so that neither many calls nor long
+/// streams starve the other.
+#[derive(Debug)]
+pub struct Queue {
+    state: Mutex<State>,
+    work: Condvar,
+    room: Arc<Notify>,
+    calls_max: usize,
+    stream_jobs_max: usize,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    calls: VecDeque<Job>,
+    stream_jobs: VecDeque<Job>,
+    streams_next: bool,
+    closed: bool,
+}
+
+impl Queue {
+    /// An empty queue.
+    pub fn new(calls_max: usize, stream_jobs_max: usize) -> Self {
+        Queue {
+            state: Mutex::default(),
+            work: Condvar::new(),
+            room: Arc::new(Notify::new()),
+            calls_max,
+            stream_jobs_max,
+        }
+    }
+
+    /// Hands a job to the solver threads.
+    ///
+    /// # Errors
+    ///
+    /// Returns the job when its lane is full or the queue closed.
+    pub fn push(&self, lane: Lane, job: Job) -> Result<(), Job> {
+        let mut state = self.lock();
+        let max = self.lane_max(lane);
+        if state.lane(lane).len() >= max {
+            sweep(state.lane(lane));
+        }
+        if state.closed || state.lane(lane).len() >= max {
+            return Err(job);
+        }
+        state.lane(lane).push_back(job);
+        drop(state);
+        self.work.notify_one();
+        Ok(())
+    }
+
+    /// Resolves once after a stream's job has left the queue. Ask after a refused push and try
+    /// again when it resolves: what left in between is remembered.
+    pub fn room(&self) -> OwnedNotified {
+        Arc::clone(&self.room).notified_owned()
+    }
+
+    /// The next job, waiting for one; `None` once the queue is closed.
+    pub fn next(&self) -> Option<Job> {
+        let mut state = self.lock();
+        loop {
+            if let Some(job) = self.pop(&mut state) {
+                return Some(job);
+            }
+            if state.closed {
+                return None;
+            }
+            state = self
+                .work
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// The next job if there is one now.
+    pub fn try_next(&self) -> Option<Job> {
+        self.pop(&mut self.lock())
+    }
+
+    /// Forgets cancelled jobs when they hold much of the queue, so that calls that have gone away
+    /// do not keep others out while every thread is busy.
+    pub fn forget_cancelled(&self) {
+        let mut state = self.lock();
+        for lane in [Lane::Call, Lane::Stream] {
+            if state.lane(lane).len() > self.lane_max(lane) / 2 {
+                sweep(state.lane(lane));
+                if lane == Lane::Stream {
+                    self.room.notify_one();
+                }
+            }
+        }
+    }
+
+    /// Drops what waits and sends the threads home.
+    pub fn close(&self) {
+        let mut state = self.lock();
+        state.closed = true;
+        let dropped = (
+            mem::take(&mut state.calls),
+            mem::take(&mut state.stream_jobs),
+        );
+        drop(state);
+        drop(dropped);
+        self.work.notify_all();
+    }
+
+    fn pop(&self, state: &mut State) -> Option<Job> {
+        loop {
+            let lane = match (state.calls.is_empty(), state.stream_jobs.is_empty()) {
+                (true, true) => return None,
+                (false, true) => Lane::Call,
+                (true, false) => Lane::Stream,
+                (false, false) if state.streams_next => Lane::Stream,
+                (false, false) => Lane::Call,
+            };
+            state.streams_next = lane == Lane::Call;
+            let job = state.lane(lane).pop_front();
+            if lane == Lane::Stream {
+                self.room.notify_one();
+            }
+            if job.as_ref().is_none_or(|job| !job.cancel.is_cancelled()) {
+                return job;
+            }
+        }
+    }
+
+    fn lane_max(&self, lane: Lane) -> usize {
+        match lane {
+            Lane::Call => self.calls_max,
+            Lane::Stream => self.stream_jobs_max,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // No job runs under the lock, and each step leaves both lanes whole.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn lane(&mut self, lane: Lane) -> &mut VecDeque<Job> {
+        match lane {
+            Lane::Call => &mut self.calls,
+            Lane::Stream => &mut self.stream_jobs,
+        }
+    }
+}
+
+fn sweep(lane: &mut VecDeque<Job>) {
+    lane.retain(|job| !job.cancel.is_cancelled());
+}

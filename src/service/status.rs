@@ -1,0 +1,72 @@
+//! From [`Failure`] to `tonic::Status`: the only place that builds one.
+
+use std::collections::HashMap;
+
+use tonic::{Code, Status};
+use tonic_types::{ErrorDetails, FieldViolation, StatusExt as _};
+
+use super::failure::Failure;
+use crate::{board::text::MalformedBoard, limits};
+
+const DOMAIN: &str = "sudoku.v1";
+
+/// The status that a caller sees: code, text, and details for programs.
+pub fn status(failure: &Failure) -> Status {
+    let (code, reason) = code_and_reason(failure);
+    let mut details = ErrorDetails::new();
+    details.set_error_info(reason, DOMAIN, metadata(failure));
+    match failure {
+        Failure::Malformed(error) => violation(&mut details, "board", &error.reason, reason),
+        Failure::Options(error) | Failure::MessageOptions { error, .. } => {
+            violation(&mut details, error.field(), &error.to_string(), reason);
+        }
+        Failure::MessageBoards { .. } => {
+            violation(&mut details, "boards", &failure.to_string(), reason);
+        }
+        Failure::CallsFull { .. } | Failure::StreamsFull { .. } => {
+            details.set_retry_info(Some(limits::RETRY_DELAY));
+        }
+        Failure::Timeout | Failure::Deadline | Failure::ShuttingDown | Failure::Internal => {}
+    }
+    Status::with_error_details(code, failure.to_string(), details)
+}
+
+fn code_and_reason(failure: &Failure) -> (Code, &'static str) {
+    match failure {
+        Failure::Malformed(_) => (Code::InvalidArgument, "MALFORMED_BOARD"),
+        Failure::Options(_) | Failure::MessageOptions { .. } => {
+            (Code::InvalidArgument, "OPTIONS_OUT_OF_RANGE")
+        }
+        Failure::MessageBoards { .. } => (Code::InvalidArgument, "TOO_MANY_BOARDS_IN_MESSAGE"),
+        Failure::Timeout => (Code::InvalidArgument, "MALFORMED_TIMEOUT"),
+        Failure::CallsFull { .. } => (Code::ResourceExhausted, "TOO_MANY_CALLS"),
+        Failure::StreamsFull { .. } => (Code::ResourceExhausted, "TOO_MANY_STREAMS"),
+        Failure::Deadline => (Code::DeadlineExceeded, "DEADLINE_PASSED"),
+        Failure::ShuttingDown => (Code::Unavailable, "SHUTTING_DOWN"),
+        Failure::Internal => (Code::Internal, "SOLVER_FAILED"),
+    }
+}
+
+fn metadata(failure: &Failure) -> HashMap<String, String> {
+    let mut metadata = HashMap::new();
+    let mut put = |key: &str, value: String| metadata.insert(key.to_owned(), value);
+    match failure {
+        Failure::Malformed(MalformedBoard {
+            position, found, ..
+        }) => {
+            position.map(|position| put("position", position.to_string()));
+            found.map(|found| put("found", found.to_string()));
+        }
+        Failure::MessageOptions { message, .. } | Failure::MessageBoards { message, .. } => {
+            put("message", message.to_string());
+        }
+        _ => {}
+    }
+    metadata
+}
+
+fn violation(details: &mut ErrorDetails, field: &str, description: &str, reason: &str) {
+    let mut violation = FieldViolation::new(field, description);
+    reason.clone_into(&mut violation.reason);
+    details.set_bad_request(vec![violation]);
+}

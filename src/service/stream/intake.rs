@@ -1,0 +1,204 @@
+//! From request messages to jobs, as far as the window lets.
+
+use std::{
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+    vec,
+};
+
+use tokio::sync::futures::OwnedNotified;
+use tokio_stream::Stream as _;
+use tonic::Streaming;
+
+use super::{
+    End,
+    outlet::{Outlet, Part},
+};
+use crate::{
+    board::text,
+    limits,
+    service::{
+        Settings,
+        deadline::Searches,
+        failure::Failure,
+        queue::{Job, Lane},
+    },
+    solver::Options,
+    wire::{self, pb},
+};
+
+/// Reads messages and hands their boards to the solver threads.
+pub(super) struct Intake {
+    requests: Streaming<pb::SolveBatchRequest>,
+    messages_read: u64,
+    message: Option<Message>,
+    /// A job that found the queue full, and its turn to try again.
+    refused: Option<(Job, Part)>,
+    room: Option<Pin<Box<OwnedNotified>>>,
+    end: Option<Result<(), End>>,
+    searches: Searches,
+    defaults: Options,
+    window_boards: usize,
+    window_solutions: usize,
+}
+
+/// What is left of a message to cut jobs from.
+struct Message {
+    boards: vec::IntoIter<String>,
+    options: Options,
+}
+
+impl Intake {
+    pub(super) fn new(
+        requests: Streaming<pb::SolveBatchRequest>,
+        searches: Searches,
+        settings: &Settings,
+    ) -> Self {
+        Intake {
+            requests,
+            messages_read: 0,
+            message: None,
+            refused: None,
+            room: None,
+            end: None,
+            searches,
+            defaults: settings.defaults,
+            window_boards: settings.window_boards,
+            window_solutions: settings.window_solutions,
+        }
+    }
+
+    /// Reads, parses and hands over until the window is full, the queue is full, or nothing more
+    /// is there yet.
+    pub(super) fn poll_fill(&mut self, cx: &mut Context<'_>, outlet: &mut Outlet) {
+        loop {
+            if let Some((job, part)) = self.refused.take()
+                && !self.submit(cx, job, part, outlet)
+            {
+                return;
+            }
+            // A part may overshoot the window, so that any part fits into an empty one.
+            if outlet.boards() >= self.window_boards || outlet.solutions() >= self.window_solutions
+            {
+                return;
+            }
+            if let Some(message) = &mut self.message {
+                let (boards, part) = message.cut();
+                if message.boards.as_slice().is_empty() {
+                    self.message = None;
+                }
+                if boards.is_empty() {
+                    outlet.push(part);
+                } else {
+                    let (job, finished) =
+                        Job::new(boards, part.options, Arc::clone(self.searches.flag()));
+                    let part = part.awaiting(finished);
+                    self.refused = Some((job, part));
+                }
+            } else if self.end.is_some() || self.poll_message(cx).is_pending() {
+                return;
+            }
+        }
+    }
+
+    /// How the requests ended, once they have and all were taken in.
+    pub(super) fn take_end(&mut self) -> Option<Result<(), End>> {
+        if self.message.is_some() || self.refused.is_some() {
+            None
+        } else {
+            self.end.take()
+        }
+    }
+
+    /// Why the answers to a job never came. While the stream lives only its deadline cancels.
+    pub(super) fn why_lost(&self) -> Failure {
+        if self.searches.flag().is_cancelled() {
+            Failure::Deadline
+        } else {
+            Failure::Internal
+        }
+    }
+
+    /// Hands a job over, or keeps it and waits for room.
+    fn submit(&mut self, cx: &mut Context<'_>, job: Job, part: Part, outlet: &mut Outlet) -> bool {
+        let mut job = job;
+        loop {
+            if let Some(room) = &mut self.room {
+                if room.as_mut().poll(cx).is_pending() {
+                    self.refused = Some((job, part));
+                    return false;
+                }
+                self.room = None;
+            }
+            match self.searches.queue().push(Lane::Stream, job) {
+                Ok(()) => {
+                    outlet.push(part);
+                    return true;
+                }
+                Err(returned) => {
+                    job = returned;
+                    self.room = Some(Box::pin(self.searches.queue().room()));
+                }
+            }
+        }
+    }
+
+    fn poll_message(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let polled = Pin::new(&mut self.requests).poll_next(cx);
+        polled.map(|request| match request {
+            None => self.end = Some(Ok(())),
+            Some(Err(status)) => self.end = Some(Err(End::Unreadable(status))),
+            Some(Ok(request)) => {
+                self.messages_read += 1;
+                match accept(self.messages_read, request, self.defaults) {
+                    Ok(message) => self.message = message,
+                    Err(failure) => self.end = Some(Err(End::Failure(failure))),
+                }
+            }
+        })
+    }
+}
+
+/// Checks what can be wrong with a message as a whole. One without boards is nothing.
+fn accept(
+    number: u64,
+    request: pb::SolveBatchRequest,
+    defaults: Options,
+) -> Result<Option<Message>, Failure> {
+    let options = wire::options(request.options.as_ref(), defaults).map_err(|error| {
+        Failure::MessageOptions {
+            message: number,
+            error,
+        }
+    })?;
+    let boards = request.boards.len();
+    if boards > limits::MESSAGE_BOARDS_MAX {
+        return Err(Failure::MessageBoards {
+            message: number,
+            boards,
+        });
+    }
+    Ok((boards > 0).then(|| Message {
+        boards: request.boards.into_iter(),
+        options,
+    }))
+}
+
+impl Message {
+    /// Takes the boards of the next job. Texts that are no boards go around the solver.
+    fn cut(&mut self) -> (Vec<crate::board::Board>, Part) {
+        let limit = usize::try_from(self.options.solution_limit).unwrap_or(usize::MAX);
+        let most = (limits::JOB_SOLUTIONS_MAX / limit).clamp(1, limits::JOB_BOARDS_MAX);
+        let texts = self.boards.by_ref().take(most);
+        let mut boards = Vec::with_capacity(texts.len());
+        let mut part = Part::new(self.options, texts.len());
+        for (place, text) in texts.enumerate() {
+            match text::parse(&text) {
+                Ok(board) => boards.push(board),
+                Err(error) => part.malformed(place, &error),
+            }
+        }
+        (boards, part)
+    }
+}

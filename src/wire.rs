@@ -1,0 +1,150 @@
+//! Between the domain and the messages of the contract. Every conversion is total: what can be
+//! wrong with a request is a value of [`OptionsError`], and every answer has a message.
+
+pub mod pb;
+
+use prost::Message as _;
+
+use crate::{
+    board::{
+        Board,
+        check::{self, Clash},
+        text::MalformedBoard,
+        units::Unit,
+    },
+    solver::{Options, Verdict, answers::Answer},
+};
+
+/// Options that a request may not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OptionsError {
+    /// No solution, or more than may be asked for.
+    #[error("solution_limit is {0}; it may be 1 to {max}", max = Options::SOLUTION_LIMIT_MAX)]
+    SolutionLimit(u32),
+    /// A search without nodes.
+    #[error("node_limit is 0; it must be at least 1")]
+    NodeLimit,
+}
+
+impl OptionsError {
+    /// The path of the field that is wrong, from the request.
+    pub fn field(self) -> &'static str {
+        match self {
+            OptionsError::SolutionLimit(_) => "options.solution_limit",
+            OptionsError::NodeLimit => "options.node_limit",
+        }
+    }
+}
+
+/// The options of a request; what it leaves unset comes from `defaults`.
+///
+/// # Errors
+///
+/// Limits out of range.
+pub fn options(
+    sent: Option<&pb::SolveOptions>,
+    defaults: Options,
+) -> Result<Options, OptionsError> {
+    let Some(sent) = sent else {
+        return Ok(defaults);
+    };
+    let solution_limit = sent.solution_limit.unwrap_or(defaults.solution_limit);
+    let node_limit = sent.node_limit.unwrap_or(defaults.node_limit);
+    if !(1..=Options::SOLUTION_LIMIT_MAX).contains(&solution_limit) {
+        return Err(OptionsError::SolutionLimit(solution_limit));
+    }
+    if node_limit == 0 {
+        return Err(OptionsError::NodeLimit);
+    }
+    Ok(Options {
+        solution_limit,
+        node_limit,
+    })
+}
+
+/// The result of a board that was solved. Clashes are looked up here, as engines only say that
+/// there are some.
+pub fn result(board: &Board, answer: &Answer, solutions: &[Board]) -> pb::SolveResult {
+    let clashes = match answer.outcome.verdict {
+        Verdict::ClashingGivens => check::clashes(board).iter().map(clash).collect(),
+        _ => Vec::new(),
+    };
+    pb::SolveResult {
+        status: status(answer.outcome.verdict).into(),
+        solutions: solutions.iter().map(grid).collect(),
+        solution_count: answer.outcome.solution_count,
+        solve_time: Some(duration(answer.solve_nanos)),
+        nodes: answer.outcome.nodes,
+        clashes,
+        malformed: None,
+    }
+}
+
+/// The result of a text that is not a board.
+pub fn malformed(error: &MalformedBoard) -> pb::SolveResult {
+    pb::SolveResult {
+        status: pb::SolveStatus::Malformed.into(),
+        solve_time: Some(duration(0)),
+        malformed: Some(pb::MalformedBoard {
+            reason: error.reason.clone(),
+            position: error.position,
+            found: error.found.map(String::from).unwrap_or_default(),
+        }),
+        ..pb::SolveResult::default()
+    }
+}
+
+/// The bytes that a result takes in a message, or a few more.
+pub fn result_bytes_max(result: &pb::SolveResult) -> usize {
+    // Tag and length of one solution, and the bytes of all numbers and the frame around a result.
+    const SOLUTION: usize = 2 + Board::CELLS;
+    const NUMBERS: usize = 64;
+    let rare: usize = result
+        .clashes
+        .iter()
+        .map(|clash| clash.encoded_len() + 6)
+        .sum::<usize>()
+        + result
+            .malformed
+            .as_ref()
+            .map_or(0, |malformed| malformed.encoded_len() + 6);
+    NUMBERS + result.solutions.len() * SOLUTION + rare
+}
+
+fn status(verdict: Verdict) -> pb::SolveStatus {
+    match verdict {
+        Verdict::Unique => pb::SolveStatus::Unique,
+        Verdict::Multiple => pb::SolveStatus::Multiple,
+        Verdict::Unsolvable => pb::SolveStatus::Unsolvable,
+        Verdict::Solved => pb::SolveStatus::Solved,
+        Verdict::ClashingGivens => pb::SolveStatus::ClashingGivens,
+        // Whoever cancelled no longer listens; were it sent, nothing would be proved either.
+        Verdict::Undecided | Verdict::Cancelled => pb::SolveStatus::Undecided,
+    }
+}
+
+fn grid(solution: &Board) -> String {
+    String::from_utf8_lossy(&solution.to_ascii()).into_owned()
+}
+
+fn clash(clash: &Clash) -> pb::Clash {
+    let (unit, number) = match clash.unit {
+        Unit::Row(number) => (pb::UnitKind::Row, number),
+        Unit::Column(number) => (pb::UnitKind::Column, number),
+        Unit::Box(number) => (pb::UnitKind::Box, number),
+    };
+    pb::Clash {
+        unit: unit.into(),
+        unit_number: u32::from(number) + 1,
+        digit: u32::from(clash.digit),
+        cells: clash.cells.iter().copied().map(u32::from).collect(),
+    }
+}
+
+fn duration(nanos: u64) -> prost_types::Duration {
+    const SECOND: u64 = 1_000_000_000;
+    prost_types::Duration {
+        seconds: i64::try_from(nanos / SECOND).unwrap_or(i64::MAX),
+        nanos: i32::try_from(nanos % SECOND).unwrap_or(i32::MAX),
+    }
+}

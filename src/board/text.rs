@@ -13,7 +13,7 @@
 //! | rows joined by dots | `080000005.000835410.90340...`: 89 characters, zeros for blanks |
 //! | nine lines | of nine cells each, together or in even groups; blank lines between them |
 //! | a framed grid | bars, also box-drawing ones, around groups; lines such as `+---+---+---+` or `*-----------*` |
-//! | `.sdk` | `#` lines, `[Puzzle]`; what follows `[State]` or `[PencilMarks]` is not the board |
+//! | `.sdk` | `#` lines, `[Puzzle]`; nine lines after `[State]` or `[PencilMarks]` are not the board |
 //! | headings, trailers | lines that begin with a word, such as `Grid 01` |
 //!
 //! A line of nine `-` is nine blanks, a line of any other number is part of a frame. What could
@@ -81,17 +81,17 @@ fn parse_lines(text: &str) -> Result<Board, MalformedBoard> {
     }
     let mut gathered = Gathered::default();
     let mut first_words = None;
-    let mut aside = false;
+    let mut notes = 0;
     let mut start = text.len() - text.trim_start_matches(BYTE_ORDER_MARK).len();
     for line in text[start..].split('\n') {
         match line::read(line) {
             Line::Heading(heading) => {
                 gathered.check_not_inside(text, start)?;
                 first_words.get_or_insert((start, line));
-                aside = heading.is_aside();
+                notes = heading.notes_below();
             }
-            _ if aside => {}
             Line::Blank | Line::Comment => {}
+            _ if notes > 0 => notes -= 1,
             Line::Rule => {
                 first_words.get_or_insert((start, line));
             }

@@ -11,7 +11,7 @@
 //!   refused as one. Between the rows there may be a blank line after the third and the sixth;
 //!   anywhere else a blank line, a heading or a one-line board ends the grid.
 //! * Headings above and below grids, and the frame around them, belong to no text; nor do the
-//!   rows that follow `[State]` or `[PencilMarks]` after a grid.
+//!   nine lines that follow `[State]` or `[PencilMarks]` after a grid.
 //! * Among one-line boards every other line is a text too: a line that is no board must get its
 //!   answer. Above the first board of a file, lines wait until that board shows which of the two
 //!   kinds of file it is; later the last board tells. In a file of one-line boards nine
@@ -29,6 +29,7 @@ use super::{
     line::{self, Line},
     parse_plain,
 };
+use crate::board::Board;
 
 /// The text of one board in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +75,9 @@ impl<R: BufRead> BoardTexts<R> {
     /// What the reader returns.
     pub fn next_text(&mut self) -> io::Result<Option<BoardText<'_>>> {
         while self.cutter.ready.is_empty() {
+            if self.take_plain_line()? {
+                break;
+            }
             if !self.read_line()? {
                 self.cutter.give_up();
                 break;
@@ -82,6 +86,27 @@ impl<R: BufRead> BoardTexts<R> {
             self.cutter.take(&String::from_utf8_lossy(&self.line));
         }
         Ok(self.cutter.ready.pop())
+    }
+
+    /// The fast path: a board of 81 plain characters on a line that the reader has in its buffer.
+    fn take_plain_line(&mut self) -> io::Result<bool> {
+        if !self.cutter.is_between_boards() {
+            return Ok(false);
+        }
+        let buffer = self.reader.fill_buf()?;
+        let Some((text, rest)) = buffer.split_at_checked(Board::CELLS) else {
+            return Ok(false);
+        };
+        let ending = if rest.starts_with(b"\r\n") { 2 } else { 1 };
+        if !rest[ending - 1..].starts_with(b"\n") || parse_plain(text).is_none() {
+            return Ok(false);
+        }
+        let Ok(text) = std::str::from_utf8(text) else {
+            return Ok(false);
+        };
+        self.cutter.take_plain(text);
+        self.reader.consume(Board::CELLS + ending);
+        Ok(true)
     }
 
     /// Reads one line, without its ending; of an overlong one no more than shows that it is.
@@ -110,8 +135,8 @@ impl<R: BufRead> BoardTexts<R> {
 struct Cutter {
     line_number: u64,
     layout: Layout,
-    /// Below a heading whose lines are not a board.
-    aside: bool,
+    /// How many of the next lines are notes on the grid above.
+    notes: usize,
     held: Held,
     ready: Ready,
 }
@@ -126,6 +151,17 @@ enum Layout {
 }
 
 impl Cutter {
+    /// Whether nothing above bears on what the next line is.
+    fn is_between_boards(&self) -> bool {
+        self.held.is_empty() && self.notes == 0
+    }
+
+    fn take_plain(&mut self, line: &str) {
+        self.line_number += 1;
+        self.layout = Layout::Lines;
+        self.ready.push(self.line_number, line);
+    }
+
     fn take(&mut self, line: &str) {
         self.line_number += 1;
         let line = if self.line_number == 1 {
@@ -133,10 +169,7 @@ impl Cutter {
         } else {
             line
         };
-        if self.held.is_empty() && !self.aside && parse_plain(line.as_bytes()).is_some() {
-            self.layout = Layout::Lines;
-            self.ready.push(self.line_number, line);
-        } else if line.len() > TEXT_BYTES_MAX {
+        if line.len() > TEXT_BYTES_MAX {
             self.take_overlong(line);
         } else {
             self.take_any(line);
@@ -150,20 +183,21 @@ impl Cutter {
                 if self.held.rows > 0 {
                     self.give_up();
                 }
-                self.aside = in_grids && heading.is_aside();
-                if !self.aside && !in_grids {
+                if in_grids {
+                    self.notes = heading.notes_below();
+                } else {
                     self.hold(line, Kind::Other);
                 }
             }
             Line::Board(_) => {
-                self.aside = false;
+                self.notes = 0;
                 self.push_line(line);
                 self.layout = Layout::Lines;
             }
-            _ if self.aside => {}
             Line::Comment => {}
             Line::Blank if self.held.rows.is_multiple_of(3) => {}
             Line::Blank => self.give_up(),
+            _ if self.notes > 0 => self.notes -= 1,
             Line::Rule if in_grids && self.held.rows == 0 => {}
             Line::Rule => self.hold(line, Kind::Other),
             Line::Row(_) => self.hold(line, Kind::Row),
@@ -175,7 +209,7 @@ impl Cutter {
     }
 
     fn take_overlong(&mut self, line: &str) {
-        if !self.aside && !line.trim_start().starts_with('#') {
+        if !line.trim_start().starts_with('#') {
             self.push_line(line);
         }
     }

@@ -40,19 +40,20 @@ pub(super) enum Fault {
 pub(super) struct Heading<'a>(&'a str);
 
 impl Heading<'_> {
-    /// Whether the lines below are a player's notes on the board of an `.sdk` file.
-    pub(super) fn is_aside(&self) -> bool {
+    /// How many lines below are no board but a player's notes on that of an `.sdk` file.
+    pub(super) fn notes_below(&self) -> usize {
         let name = self.0.trim_start_matches('[').trim_end_matches(']');
-        self.0.starts_with('[')
-            && (name.eq_ignore_ascii_case("state") || name.eq_ignore_ascii_case("pencilmarks"))
+        let is_notes = self.0.starts_with('[')
+            && (name.eq_ignore_ascii_case("state") || name.eq_ignore_ascii_case("pencilmarks"));
+        if is_notes { 9 } else { 0 }
     }
 }
 
 /// A wrong line with more characters than this was meant as a whole board, else as a row.
 pub(super) const ROW_LIKE_MAX: usize = 20;
 
-/// In a record that lost a cell, the field with more characters than this was meant as the board.
-const BOARD_LIKE_MIN: usize = 41;
+/// In a record that lost a cell, the field with so many characters or more was meant as the board.
+const BOARD_LIKE_MIN: usize = 60;
 
 /// What `line` is. It may end in a line break.
 pub(super) fn read(line: &str) -> Line<'_> {

@@ -1,0 +1,12 @@
+//! What several test files share.
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+#![allow(
+    dead_code,
+    clippy::allow_attributes,
+    reason = "each test file is a crate of its own and uses a part"
+)]
+
+pub(crate) mod boards;
+pub(crate) mod cases;
+pub(crate) mod samples;
+pub(crate) mod server;

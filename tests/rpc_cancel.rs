@@ -1,0 +1,170 @@
+//! Calls that go away, by themselves or by their deadline, free the threads that searched for them.
+//!
+//! Each test has one solver thread and gives it a search that takes longer than anyone waits: the
+//! next call is answered only because the search was stopped.
+
+mod common;
+
+use std::time::Duration;
+
+use common::{
+    samples::{LONG, UNIQUE},
+    server::{Batch, Client, TestServer, longest, message, options, request, solve_batch, workers},
+};
+use sudoku_solver::{server::Config, wire::pb::SolveStatus};
+use tokio_stream::{StreamExt as _, wrappers::ReceiverStream};
+use tonic::{Code, Request};
+use tonic_types::StatusExt as _;
+
+/// For a client that gives up; the server may not even have begun.
+const SOON: Duration = Duration::from_millis(100);
+
+async fn one_thread() -> TestServer {
+    TestServer::with(Config {
+        workers: workers(1),
+        ..Config::default()
+    })
+    .await
+}
+
+async fn assert_free(client: &mut Client) {
+    let response = client.solve(request(UNIQUE, None)).await.unwrap();
+    assert_eq!(
+        response.into_inner().result.unwrap().status(),
+        SolveStatus::Unique
+    );
+}
+
+/// A call whose deadline only the server knows, so that it is the server's word that comes back.
+fn with_deadline<T>(message: T, timeout: &str) -> Request<T> {
+    let mut call = Request::new(message);
+    call.metadata_mut()
+        .insert("grpc-timeout", timeout.parse().unwrap());
+    call
+}
+
+#[tokio::test]
+async fn a_dropped_call_frees_its_thread() {
+    let server = one_thread().await;
+    let mut client = server.client().await;
+    for _ in 0..3 {
+        let call = client.solve(request(LONG, longest()));
+        assert!(
+            tokio::time::timeout(SOON, call).await.is_err(),
+            "the search was not long"
+        );
+        assert_free(&mut client).await;
+    }
+}
+
+#[tokio::test]
+async fn a_dropped_stream_frees_its_thread() {
+    let server = one_thread().await;
+    let mut client = server.client().await;
+    let mut batch = Batch::open(&mut client).await.unwrap();
+    batch.send(message(&[UNIQUE], None)).await;
+    batch.results(1).await.unwrap();
+    batch.send(message(&[LONG; 600], longest())).await;
+    assert!(
+        tokio::time::timeout(SOON, batch.reply()).await.is_err(),
+        "the search was not long"
+    );
+    drop(batch);
+    assert_free(&mut client).await;
+}
+
+#[tokio::test]
+async fn a_connection_that_breaks_frees_its_threads() {
+    let server = one_thread().await;
+    let mut gone = server.client().await;
+    let batch = Batch::open(&mut gone).await.unwrap();
+    batch.send(message(&[LONG], longest())).await;
+    let call = gone.solve(request(LONG, longest()));
+    assert!(
+        tokio::time::timeout(SOON, call).await.is_err(),
+        "the search was not long"
+    );
+    drop((batch, gone));
+    assert_free(&mut server.client().await).await;
+}
+
+#[tokio::test]
+async fn a_deadline_stops_the_search_of_a_call() {
+    let server = one_thread().await;
+    let mut client = server.client().await;
+    for timeout in ["50m", "1m", "0n"] {
+        let call = with_deadline(request(LONG, longest()), timeout);
+        let status = client.solve(call).await.unwrap_err();
+        assert_eq!(status.code(), Code::DeadlineExceeded, "{status:?}");
+        // The client gives up on a timeout of its own, too; this is the server speaking.
+        assert_eq!(
+            status.get_details_error_info().unwrap().reason,
+            "DEADLINE_PASSED"
+        );
+        assert_free(&mut client).await;
+    }
+}
+
+#[tokio::test]
+async fn a_deadline_ends_a_stream_in_the_middle() {
+    let server = one_thread().await;
+    let mut client = server.client().await;
+    for last in [vec![], vec![message(&[LONG], longest())]] {
+        let messages = tokio_stream::iter([vec![message(&[UNIQUE], None)], last].concat());
+        let forever = messages.chain(tokio_stream::pending());
+        let call = with_deadline(forever, "100m");
+        let mut replies = client.solve_batch(call).await.unwrap().into_inner();
+        assert_eq!(replies.message().await.unwrap().unwrap().results.len(), 1);
+        let status = replies.message().await.unwrap_err();
+        assert_eq!(status.code(), Code::DeadlineExceeded, "{status:?}");
+        assert_eq!(
+            status.get_details_error_info().unwrap().reason,
+            "DEADLINE_PASSED"
+        );
+        assert_free(&mut client).await;
+    }
+}
+
+#[tokio::test]
+async fn a_deadline_stops_the_search_of_a_client_that_does_not_read() {
+    let server = one_thread().await;
+    let mut client = server.client().await;
+    let (requests, outgoing) = tokio::sync::mpsc::channel(1);
+    let call = with_deadline(ReceiverStream::new(outgoing), "300m");
+    let replies = client.solve_batch(call).await.unwrap().into_inner();
+    // More than the client's window lets through, so that the server is stuck with replies.
+    requests
+        .send(message(
+            &[common::samples::EMPTY; 40],
+            options(Some(1000), None),
+        ))
+        .await
+        .unwrap();
+    requests.send(message(&[LONG], longest())).await.unwrap();
+    tokio::time::sleep(SOON).await;
+    assert_free(&mut server.client().await).await;
+    drop((replies, requests));
+}
+
+#[tokio::test]
+async fn a_thousand_cancelled_calls_end_nobody_elses() {
+    let server = one_thread().await;
+    let mut client = server.client().await;
+    let mut batch = Batch::open(&mut client).await.unwrap();
+    for _ in 0..10 {
+        let mut calls = tokio::task::JoinSet::new();
+        for _ in 0..100 {
+            let mut client = client.clone();
+            calls.spawn(async move { client.solve(request(LONG, longest())).await });
+        }
+        tokio::task::yield_now().await;
+        calls.shutdown().await;
+    }
+    assert_free(&mut client).await;
+    batch.send(message(&[UNIQUE], None)).await;
+    assert_eq!(batch.results(1).await.unwrap().len(), 1);
+    let results = solve_batch(&mut client, vec![message(&[UNIQUE; 9], None)])
+        .await
+        .unwrap();
+    assert_eq!(results.len(), 9);
+}

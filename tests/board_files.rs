@@ -1,4 +1,5 @@
 //! Files of boards are cut into the texts of single boards, none lost, none joined.
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod common;
 
@@ -20,6 +21,15 @@ use sudoku_solver::board::{
 
 const LINE: &str =
     "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
+
+/// A file that cannot be read any further.
+struct Failing;
+
+impl Read for Failing {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::Error::other("pulled out"))
+    }
+}
 
 fn texts_of(reader: impl BufRead) -> Vec<(u64, String)> {
     let mut texts = BoardTexts::new(reader);
@@ -52,9 +62,8 @@ fn check(file: &str, texts: &[(u64, &str)]) {
 }
 
 fn nine_lines() -> String {
-    (0..9)
-        .map(|row| format!("{}\n", &LINE[9 * row..9 * row + 9]))
-        .collect()
+    let rows: Vec<_> = (0..9).map(|row| &LINE[9 * row..9 * row + 9]).collect();
+    rows.join("\n") + "\n"
 }
 
 #[test]
@@ -179,6 +188,37 @@ fn a_grid_that_lacks_rows_is_one_text_and_the_next_is_whole() {
 }
 
 #[test]
+fn blank_lines_part_all_three_bands_or_none() {
+    let nine = nine_lines();
+    let trimmed = nine.trim_end();
+    let three = &nine[..29];
+    let apart = format!("{three}\n\n{}\n{}", &nine[30..60], &nine[60..]);
+    check(&format!("{apart}\n{apart}"), &[(1, trimmed), (13, trimmed)]);
+    // Grids that lost their last six rows, or their last three, before a whole one.
+    check(&format!("{three}\n\n{nine}"), &[(1, three), (5, trimmed)]);
+    check(
+        &format!("{nine}\n{three}\n\n{nine}"),
+        &[(1, trimmed), (11, three), (15, trimmed)],
+    );
+    check(
+        &format!("{}\n{nine}", &nine[..60]),
+        &[(1, &nine[..59]), (8, trimmed)],
+    );
+}
+
+#[test]
+fn what_waits_for_the_first_board_is_bounded() {
+    for line in ["heading\n", "+---+\n"] {
+        let endless = line.repeat(TEXT_BYTES_MAX);
+        let mut texts = BoardTexts::new(BufReader::new(endless.as_bytes().chain(Failing)));
+        for number in 1..=100 {
+            let text = texts.next_text().unwrap().unwrap();
+            assert_eq!((text.line_number, text.text), (number, line.trim_end()));
+        }
+    }
+}
+
+#[test]
 fn a_line_over_the_limit_is_one_text_and_is_refused() {
     for bytes in [
         TEXT_BYTES_MAX - 1,
@@ -234,12 +274,6 @@ fn bytes_that_are_not_utf8_are_a_wrong_board() {
 
 #[test]
 fn what_the_reader_fails_with_is_passed_on() {
-    struct Failing;
-    impl Read for Failing {
-        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-            Err(io::Error::other("pulled out"))
-        }
-    }
     let line = format!("{LINE}\n");
     let mut texts = BoardTexts::new(BufReader::new(line.as_bytes().chain(Failing)));
     assert!(texts.next_text().unwrap().is_some());

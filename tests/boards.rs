@@ -1,5 +1,11 @@
 //! Boards without a search: every text format and every refusal, units and peers, clashes and the
 //! check of solutions, each against a plainer way to say the same.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "they are failed tests"
+)]
 
 mod common;
 
@@ -71,7 +77,7 @@ fn blanks_may_be_mixed() {
 
 #[test]
 fn nine_strokes_are_nine_blanks_and_others_are_a_frame() {
-    let empty = vec!["---------"; 9].join("\n");
+    let empty = ["---------"; 9].join("\n");
     assert_eq!(read(&empty), Board::EMPTY);
     let parted = rows()
         .chunks(3)

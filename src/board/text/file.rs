@@ -8,14 +8,15 @@
 //! * A line that holds 81 cells, in any way the parser reads, is a text.
 //! * Nine lines of nine cells are a text, together with the frame lines among them. A row with a
 //!   wrong cell or a wrong number of cells counts as a row, so that the grid stays whole and is
-//!   refused as one. Between the rows there may be a blank line after the third and the sixth;
-//!   anywhere else a blank line, a heading or a one-line board ends the grid.
+//!   refused as one. Blank lines may part all three bands; anywhere else a blank line ends the
+//!   grid, as do a heading and a one-line board. Where grids follow each other with nothing
+//!   between them, a missing row cannot be told: headings or blank lines make files safe.
 //! * Headings above and below grids, and the frame around them, belong to no text; nor do the
 //!   nine lines that follow `[State]` or `[PencilMarks]` after a grid.
 //! * Among one-line boards every other line is a text too: a line that is no board must get its
-//!   answer. Above the first board of a file, lines wait until that board shows which of the two
-//!   kinds of file it is; later the last board tells. In a file of one-line boards nine
-//!   consecutive rows are still a grid.
+//!   answer. Above the first board of a file, headings and rows wait for it (up to
+//!   [`TEXT_BYTES_MAX`]) and it shows which of the two kinds of file it is; later the last board
+//!   tells. In a file of one-line boards nine consecutive rows are still a grid.
 //! * A line longer than [`TEXT_BYTES_MAX`] is a text by itself. It is not kept in memory beyond
 //!   that; what is left is still too long for the parser.
 
@@ -195,8 +196,7 @@ impl Cutter {
                 self.layout = Layout::Lines;
             }
             Line::Comment => {}
-            Line::Blank if self.held.rows.is_multiple_of(3) => {}
-            Line::Blank => self.give_up(),
+            Line::Blank => self.take_blank(),
             _ if self.notes > 0 => self.notes -= 1,
             Line::Rule if in_grids && self.held.rows == 0 => {}
             Line::Rule => self.hold(line, Kind::Other),
@@ -205,6 +205,15 @@ impl Cutter {
                 self.hold(line, Kind::Row);
             }
             Line::Bad(_) => self.push_line(line),
+        }
+    }
+
+    fn take_blank(&mut self) {
+        match (self.held.rows, self.held.first_gap) {
+            (0, _) => {}
+            (3, _) => self.held.first_gap = Some(self.held.starts.len()),
+            (6, Some(_)) => self.held.has_second_gap = true,
+            _ => self.give_up(),
         }
     }
 
@@ -225,14 +234,32 @@ impl Cutter {
     }
 
     fn hold(&mut self, line: &str, kind: Kind) {
+        if kind == Kind::Row && self.held.rows == 6 {
+            self.part_at_lone_gap();
+        }
         self.held.push(self.line_number, line, kind);
         if self.held.rows == 9 {
-            self.ready
-                .push(self.held.first_row_number(), self.held.grid());
+            let (line_number, grid) = self.held.grid();
+            self.ready.push(line_number, grid);
             self.held.clear();
             self.layout = Layout::Grids;
         } else if self.held.text.len() > TEXT_BYTES_MAX {
             self.give_up();
+        }
+    }
+
+    /// A gap after the third row and none after the sixth: the third row was the last of its grid.
+    fn part_at_lone_gap(&mut self) {
+        let Some(gap) = self.held.first_gap.filter(|_| !self.held.has_second_gap) else {
+            return;
+        };
+        let below = std::mem::take(&mut self.held);
+        for (kind, line_number, line) in below.lines().take(gap) {
+            self.held.push(line_number, line, kind);
+        }
+        self.give_up();
+        for (kind, line_number, line) in below.lines().skip(gap) {
+            self.held.push(line_number, line, kind);
         }
     }
 
@@ -241,14 +268,14 @@ impl Cutter {
         if self.layout == Layout::Lines || self.held.rows == 0 {
             self.give_up_lines();
         } else {
-            self.ready
-                .push(self.held.first_row_number(), self.held.grid());
+            let (line_number, grid) = self.held.grid();
+            self.ready.push(line_number, grid);
             self.held.clear();
         }
     }
 
     fn give_up_lines(&mut self) {
-        for (line_number, line) in self.held.lines() {
+        for (_, line_number, line) in self.held.lines() {
             self.ready.push(line_number, line);
         }
         self.held.clear();
@@ -265,22 +292,19 @@ enum Kind {
 #[derive(Debug, Default)]
 struct Held {
     text: String,
-    /// The number of each line and the byte of `text` where it starts.
-    starts: Vec<(u64, usize)>,
+    /// Each line: its kind, its number, and the byte of `text` where it starts.
+    starts: Vec<(Kind, u64, usize)>,
     rows: usize,
-    /// Which of the lines is the first row.
-    first_row: usize,
+    /// Which of the lines follows a blank line after the third row.
+    first_gap: Option<usize>,
+    /// Whether a blank line followed the sixth row too.
+    has_second_gap: bool,
 }
 
 impl Held {
     fn push(&mut self, line_number: u64, line: &str, kind: Kind) {
-        if kind == Kind::Row {
-            if self.rows == 0 {
-                self.first_row = self.starts.len();
-            }
-            self.rows += 1;
-        }
-        self.starts.push((line_number, self.text.len()));
+        self.rows += usize::from(kind == Kind::Row);
+        self.starts.push((kind, line_number, self.text.len()));
         self.text.push_str(line);
         self.text.push('\n');
     }
@@ -293,28 +317,20 @@ impl Held {
         self.text.clear();
         self.starts.clear();
         self.rows = 0;
+        self.first_gap = None;
+        self.has_second_gap = false;
     }
 
-    fn first_row_number(&self) -> u64 {
-        self.starts
-            .get(self.first_row)
-            .map_or(0, |&(line_number, _)| line_number)
+    /// From the first row on, with its line number: what stands above is no part of the board.
+    fn grid(&self) -> (u64, &str) {
+        let first_row = self.starts.iter().find(|&&(kind, ..)| kind == Kind::Row);
+        let (line_number, start) = first_row.map_or((0, 0), |&(_, number, start)| (number, start));
+        (line_number, self.text[start..].trim_end_matches('\n'))
     }
 
-    /// From the first row on: what stands above it is no part of the board.
-    fn grid(&self) -> &str {
-        let start = self
-            .starts
-            .get(self.first_row)
-            .map_or(0, |&(_, start)| start);
-        self.text[start..].trim_end_matches('\n')
-    }
-
-    fn lines(&self) -> impl Iterator<Item = (u64, &str)> {
-        self.starts
-            .iter()
-            .zip(self.text.lines())
-            .map(|(&(line_number, _), line)| (line_number, line))
+    fn lines(&self) -> impl Iterator<Item = (Kind, u64, &str)> {
+        let lines = self.starts.iter().zip(self.text.lines());
+        lines.map(|(&(kind, line_number, _), line)| (kind, line_number, line))
     }
 }
 

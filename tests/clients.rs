@@ -150,7 +150,7 @@ fn grpcurl_shows_what_is_wrong_with_a_board() {
         "Code: InvalidArgument",
         "position 3",
         "google.rpc.BadRequest",
-        "\"field\": \"board\"",
+        "\"field\":\"board\"",
     ] {
         assert!(run.stderr.contains(part), "{part} is not in {}", run.stderr);
     }

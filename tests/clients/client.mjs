@@ -15,6 +15,8 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const definition = loader.loadSync("sudoku/v1/sudoku.proto", {
   includeDirs: [here("../../proto")],
   enums: String,
+  longs: Number,
+  defaults: true,
 });
 const { SudokuSolver } = grpc.loadPackageDefinition(definition).sudoku.v1;
 const solver = new SudokuSolver(address, grpc.credentials.createInsecure());
@@ -55,7 +57,7 @@ async function streamsInOrder() {
   const call = solver.solveBatch();
   const statuses = [];
   call.on("data", (response) => {
-    assert.equal(Number(response.firstIndex), statuses.length);
+    assert.equal(response.firstIndex, statuses.length);
     statuses.push(...response.results.map((result) => result.status));
   });
   const ended = once(call, "end");

@@ -14,6 +14,7 @@
 //! * [`board`]: text to [`Board`](board::Board) and back, units and peers, clashes, the check of
 //!   every solution.
 //! * [`solver`]: one board at a time: the search tree that both engines walk.
+//! * [`batch`]: hundreds of boards at once, a bit of a machine vector each.
 //! * [`wire`]: the messages of the contract, and the domain as messages.
 //! * [`service`]: the two calls, the solver threads behind them, and their errors.
 //! * [`server`]: connections, health, reflection, drain; [`limits`] bounds all of it.
@@ -21,7 +22,10 @@
 //! * [`cli`]: the subcommands.
 
 pub mod board;
+
 pub mod solver;
+
+pub mod batch;
 
 pub mod wire;
 

@@ -63,7 +63,7 @@ pub const CONNECTION_WINDOW_BYTES: u32 = 4 << 20;
 pub const SEND_BUFFER_BYTES_MAX: usize = 512 << 10;
 
 /// How long a connection may be silent before it is asked whether it is alive.
-pub const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(60);
+pub const KEEPALIVE_INTERVAL: Duration = Duration::from_mins(1);
 
 /// How long it may take to say so.
 pub const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(20);

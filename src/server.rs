@@ -34,7 +34,7 @@ pub enum ServeError {
 }
 
 /// Serves on `listener` until `shutdown` resolves, then drains: no new connections, health says
-/// NOT_SERVING, calls in flight have `config.grace` to finish, and whoever does not read his
+/// `NOT_SERVING`, calls in flight have `config.grace` to finish, and whoever does not read his
 /// answers even then is cut off. Dropping the future ends everything at once.
 ///
 /// # Errors

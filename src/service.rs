@@ -2,7 +2,7 @@
 //! the work between.
 //!
 //! Nothing here searches on the runtime's threads, and nothing here waits for ever: each call has
-//! an end in [`deadline`], each queue a bound in [`limits`](crate::limits).
+//! an end in `deadline`, each queue a bound in [`limits`](crate::limits).
 
 mod call;
 mod deadline;

@@ -1,4 +1,5 @@
 //! The end of a server: what is in flight is finished, and nobody can hold it open for ever.
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod common;
 
@@ -10,8 +11,8 @@ use std::{
 };
 
 use common::{
-    samples::{EMPTY, LONG, UNIQUE},
     server::{Batch, Client, TestServer, channel, longest, message, options, request, workers},
+    texts::{EMPTY, LONG, UNIQUE},
 };
 use sudoku_solver::{server::Config, wire::pb::SolveStatus};
 use tonic::Code;
@@ -25,7 +26,7 @@ fn grace(grace: Duration) -> Config {
     }
 }
 
-const LONG_GRACE: Duration = Duration::from_secs(3600);
+const LONG_GRACE: Duration = Duration::from_hours(1);
 const SHORT_GRACE: Duration = Duration::from_millis(200);
 
 #[tokio::test]

@@ -3,8 +3,8 @@
 mod common;
 
 use common::{
-    samples::{CLASHING, EMPTY, MALFORMED, UNIQUE, UNIQUE_SOLUTION, UNSOLVABLE},
     server::{Batch, TestServer, message, options, solve_batch},
+    texts::{CLASHING, EMPTY, MALFORMED, UNIQUE, UNIQUE_SOLUTION, UNSOLVABLE},
 };
 use prost::Message as _;
 use sudoku_solver::wire::pb::{SolveBatchRequest, SolveResult, SolveStatus};
@@ -229,22 +229,22 @@ async fn a_client_that_never_reads_is_not_read_from_for_ever() {
     let batch = Batch::open(&mut client).await.unwrap();
     let requests = batch.requests.clone().unwrap();
     let boards = vec![UNIQUE; 4096];
-    let mut sent: usize = 0;
+    let mut taken: usize = 0;
     // Flow control stops the sender: the server's window, and what lies in buffers between.
     let blocked = loop {
         let send = requests.send(message(&boards, options(Some(1), None)));
         match tokio::time::timeout(std::time::Duration::from_secs(2), send).await {
-            Ok(sent_one) => sent_one.unwrap(),
+            Ok(accepted) => accepted.unwrap(),
             Err(_) => break true,
         }
-        sent += boards.len();
-        if sent > 1_000_000 {
+        taken += boards.len();
+        if taken > 1_000_000 {
             break false;
         }
     };
     assert!(
         blocked,
-        "{sent} boards were taken from a client that never reads"
+        "{taken} boards were taken from a client that never reads"
     );
     // Others are served meanwhile, and the client gets everything once it does read.
     let mut other = server.client().await;
@@ -255,5 +255,5 @@ async fn a_client_that_never_reads_is_not_read_from_for_ever() {
     drop(requests);
     let results = batch.finish().await.unwrap();
     assert_eq!(results.len() % boards.len(), 0);
-    assert!(results.len() >= sent, "{} of {sent}", results.len());
+    assert!(results.len() >= taken, "{} of {taken}", results.len());
 }

@@ -8,8 +8,8 @@ mod common;
 use std::time::Duration;
 
 use common::{
-    samples::{LONG, UNIQUE},
     server::{Batch, Client, TestServer, longest, message, options, request, solve_batch, workers},
+    texts::{LONG, UNIQUE},
 };
 use sudoku_solver::{server::Config, wire::pb::SolveStatus};
 use tokio_stream::{StreamExt as _, wrappers::ReceiverStream};
@@ -35,7 +35,6 @@ async fn assert_free(client: &mut Client) {
     );
 }
 
-/// A call whose deadline only the server knows, so that it is the server's word that comes back.
 fn with_deadline<T>(message: T, timeout: &str) -> Request<T> {
     let mut call = Request::new(message);
     call.metadata_mut()
@@ -92,11 +91,11 @@ async fn a_connection_that_breaks_frees_its_threads() {
 async fn a_deadline_stops_the_search_of_a_call() {
     let server = one_thread().await;
     let mut client = server.client().await;
+    let mut bare = server.bare_client().await;
     for timeout in ["50m", "1m", "0n"] {
         let call = with_deadline(request(LONG, longest()), timeout);
-        let status = client.solve(call).await.unwrap_err();
+        let status = bare.solve(call).await.unwrap_err();
         assert_eq!(status.code(), Code::DeadlineExceeded, "{status:?}");
-        // The client gives up on a timeout of its own, too; this is the server speaking.
         assert_eq!(
             status.get_details_error_info().unwrap().reason,
             "DEADLINE_PASSED"
@@ -109,11 +108,12 @@ async fn a_deadline_stops_the_search_of_a_call() {
 async fn a_deadline_ends_a_stream_in_the_middle() {
     let server = one_thread().await;
     let mut client = server.client().await;
+    let mut bare = server.bare_client().await;
     for last in [vec![], vec![message(&[LONG], longest())]] {
         let messages = tokio_stream::iter([vec![message(&[UNIQUE], None)], last].concat());
         let forever = messages.chain(tokio_stream::pending());
         let call = with_deadline(forever, "100m");
-        let mut replies = client.solve_batch(call).await.unwrap().into_inner();
+        let mut replies = bare.solve_batch(call).await.unwrap().into_inner();
         assert_eq!(replies.message().await.unwrap().unwrap().results.len(), 1);
         let status = replies.message().await.unwrap_err();
         assert_eq!(status.code(), Code::DeadlineExceeded, "{status:?}");
@@ -135,7 +135,7 @@ async fn a_deadline_stops_the_search_of_a_client_that_does_not_read() {
     // More than the client's window lets through, so that the server is stuck with replies.
     requests
         .send(message(
-            &[common::samples::EMPTY; 40],
+            &[common::texts::EMPTY; 40],
             options(Some(1000), None),
         ))
         .await

@@ -1,12 +1,13 @@
 //! Every status code that the service sends, with the details that programs read.
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod common;
 
 use std::time::Duration;
 
 use common::{
-    samples::{EMPTY, FAULT, LONG, MALFORMED, UNIQUE},
     server::{Batch, Client, TestServer, longest, message, options, request, solve_batch, workers},
+    texts::{EMPTY, LONG, MALFORMED, UNIQUE},
 };
 use sudoku_solver::{
     limits,
@@ -173,6 +174,7 @@ async fn open_streams_are_limited() {
     third.finish().await.unwrap();
 }
 
+#[cfg(debug_assertions)]
 #[tokio::test]
 async fn a_panic_costs_the_call_and_nothing_else() {
     let server = TestServer::with(Config {
@@ -182,14 +184,14 @@ async fn a_panic_costs_the_call_and_nothing_else() {
     .await;
     let mut client = server.client().await;
     for _ in 0..3 {
-        let status = refused(&mut client, FAULT, None).await;
+        let status = refused(&mut client, common::texts::FAULT, None).await;
         assert_info(&status, Code::Internal, "SOLVER_FAILED");
         client.solve(request(UNIQUE, None)).await.unwrap();
     }
     let mut batch = Batch::open(&mut client).await.unwrap();
     batch.send(message(&[UNIQUE], None)).await;
     batch.results(1).await.unwrap();
-    batch.send(message(&[FAULT], None)).await;
+    batch.send(message(&[common::texts::FAULT], None)).await;
     assert_info(
         &batch.reply().await.unwrap_err(),
         Code::Internal,
@@ -216,6 +218,6 @@ async fn a_timeout_that_cannot_be_read_is_refused() {
         assert_info(&status, Code::InvalidArgument, "MALFORMED_TIMEOUT");
     }
     let mut call = Request::new(request(UNIQUE, None));
-    call.set_timeout(Duration::from_secs(3600));
+    call.set_timeout(Duration::from_hours(1));
     client.solve(call).await.unwrap();
 }

@@ -1,10 +1,11 @@
 //! `Solve` over a real connection: every status, as an answer and not as an error.
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod common;
 
 use common::{
-    samples::{CLASHING, EMPTY, UNIQUE, UNIQUE_SOLUTION, UNSOLVABLE},
     server::{Client, TestServer, options, request},
+    texts::{CLASHING, EMPTY, UNIQUE, UNIQUE_SOLUTION, UNSOLVABLE},
 };
 use sudoku_solver::wire::pb::{Clash, SolveOptions, SolveResult, SolveStatus, UnitKind};
 

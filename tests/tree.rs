@@ -141,9 +141,8 @@ impl Candidates {
 
     fn branch(&self) -> (u8, u16) {
         let around = |cell: u8, holds: fn(u32) -> bool| -> u32 {
-            let units = UNITS_OF[usize::from(cell)].iter();
-            let cells = units.flat_map(|unit| unit.cells());
-            cells.map(|&cell| u32::from(holds(self.count(cell)))).sum()
+            let peers = PEERS[usize::from(cell)].iter();
+            peers.map(|&peer| u32::from(holds(self.count(peer)))).sum()
         };
         let score =
             |cell: u8| 2 * around(cell, |count| count == 2) + around(cell, |count| count > 1);

@@ -58,7 +58,7 @@ pub struct ServeArgs {
     #[arg(long, env = "SUDOKU_WINDOW_BOARDS", value_name = "N")]
     pub window_boards: Option<NonZeroUsize>,
 
-    /// Form of the log lines on stderr; which lines, by RUST_LOG
+    /// Form of the log lines on stderr; which lines, by `RUST_LOG`
     #[arg(long, env = "SUDOKU_LOG_FORMAT", default_value = "text", value_enum)]
     pub log_format: LogFormat,
 }

@@ -23,7 +23,7 @@ pub(super) struct Health(HealthReporter);
 impl Health {
     const SERVICES: [&str; 2] = ["", Solver::NAME];
 
-    /// NOT_SERVING. A new reporter would say SERVING before anything is ready.
+    /// `NOT_SERVING`. A new reporter would say SERVING before anything is ready.
     pub(super) async fn not_serving() -> Self {
         let health = Health(HealthReporter::new());
         health.set_serving(false).await;

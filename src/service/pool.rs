@@ -64,10 +64,10 @@ fn run(queue: &Queue) {
                 solve(&mut solver, job);
             }
         }));
-        match worked {
-            Ok(()) => return,
-            Err(_) => tracing::error!("a solver thread panicked; its job is lost"),
+        if worked.is_ok() {
+            return;
         }
+        tracing::error!("a solver thread panicked; its job is lost");
     }
 }
 

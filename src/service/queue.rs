@@ -125,7 +125,7 @@ impl Queue {
         let mut state = self.lock();
         let max = self.lane_max(lane);
         if state.lane(lane).len() >= max {
-            sweep(state.lane(lane));
+            self.sweep(&mut state, lane);
         }
         if state.closed || state.lane(lane).len() >= max {
             return Err(job);
@@ -170,10 +170,7 @@ impl Queue {
         let mut state = self.lock();
         for lane in [Lane::Call, Lane::Stream] {
             if state.lane(lane).len() > self.lane_max(lane) / 2 {
-                sweep(state.lane(lane));
-                if lane == Lane::Stream {
-                    self.room.notify_one();
-                }
+                self.sweep(&mut state, lane);
             }
         }
     }
@@ -195,10 +192,9 @@ impl Queue {
         loop {
             let lane = match (state.calls.is_empty(), state.stream_jobs.is_empty()) {
                 (true, true) => return None,
-                (false, true) => Lane::Call,
                 (true, false) => Lane::Stream,
                 (false, false) if state.streams_next => Lane::Stream,
-                (false, false) => Lane::Call,
+                (false, _) => Lane::Call,
             };
             state.streams_next = lane == Lane::Call;
             let job = state.lane(lane).pop_front();
@@ -208,6 +204,16 @@ impl Queue {
             if job.as_ref().is_none_or(|job| !job.cancel.is_cancelled()) {
                 return job;
             }
+        }
+    }
+
+    fn sweep(&self, state: &mut State, lane: Lane) {
+        let jobs = state.lane(lane);
+        let before = jobs.len();
+        jobs.retain(|job| !job.cancel.is_cancelled());
+        if lane == Lane::Stream {
+            // One for each that left, as each may let another stream go on.
+            (jobs.len()..before).for_each(|_| self.room.notify_one());
         }
     }
 
@@ -231,8 +237,4 @@ impl State {
             Lane::Stream => &mut self.stream_jobs,
         }
     }
-}
-
-fn sweep(lane: &mut VecDeque<Job>) {
-    lane.retain(|job| !job.cancel.is_cancelled());
 }

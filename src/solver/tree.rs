@@ -58,13 +58,14 @@ pub struct Branch {
     pub digit: u8,
 }
 
-/// How much a bivalue cell promises, from what is around it: the highest is taken, the lowest cell
+/// How much a bivalue cell promises, from its twenty peers: the highest is taken, the lowest cell
 /// among equals.
 ///
-/// Counted row, column and box each for itself: a peer in two of these counts twice.
+/// A guess is worth more the more cells it can reach, and most where they too have two candidates.
+/// What other scores cost in guesses and in time is in `docs/batch-engine.md`.
 #[inline(always)]
-pub const fn score(bivalue_around: u32, unsolved_around: u32) -> u32 {
-    2 * bivalue_around + unsolved_around
+pub const fn score(bivalue_peers: u32, unsolved_peers: u32) -> u32 {
+    2 * bivalue_peers + unsolved_peers
 }
 
 /// Where an open node branches; `None` if there is no unsolved cell.
@@ -128,21 +129,19 @@ fn best_bivalue(counts: &CandidateCounts) -> u8 {
     best_cell
 }
 
-/// How many cells of `set` are in the row, in the column and in the box of `cell`, added up.
-///
-/// The cell itself counts three times, which no comparison of bivalue cells notices.
+/// How many cells of `set` are peers of `cell`, the cell itself counted too, which no comparison of
+/// bivalue cells notices.
 #[inline(always)]
 fn around(set: &CellSet, cell: u8) -> u32 {
     const ROW: u32 = 0o777;
     const COLUMN: u32 = 0o001_001_001;
     const BOX: u32 = 0o007_007_007;
-    let (column, band) = (cell % 9, set[usize::from(cell / 27)]);
-    let row = (band >> (cell % 27 - column)) & ROW;
-    let square = (band >> (column / 3 * 3)) & BOX;
-    let [top, mid, low] = set.map(|cells| (cells >> column) & COLUMN);
-    // All in one word, so that one count does: columns and box leave each other free bits.
-    let all = u64::from(row) << 32 | u64::from(square | (top | mid << 1 | low << 2) << 3);
-    all.count_ones()
+    let (band, in_band, column) = (usize::from(cell / 27), cell % 27, cell % 9);
+    let row_and_box = ROW << (in_band - column) | BOX << (column / 3 * 3);
+    let own = set[band] & row_and_box;
+    let [above, below] = [1, 2].map(|other| set[(band + other) % 3] >> column & COLUMN);
+    // All in one word, so that one count does.
+    (u64::from(above | below << 1) << 32 | u64::from(own)).count_ones()
 }
 
 /// The unsolved cell with fewest candidates.

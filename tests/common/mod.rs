@@ -10,5 +10,5 @@ pub(crate) mod boards;
 pub(crate) mod cases;
 pub(crate) mod oracle;
 pub(crate) mod sample;
-pub(crate) mod samples;
 pub(crate) mod server;
+pub(crate) mod texts;

@@ -1,7 +1,14 @@
 //! A real server on a port of its own, and clients for it.
 
-use std::{net::SocketAddr, num::NonZeroUsize};
+use std::{
+    net::SocketAddr,
+    num::NonZeroUsize,
+    pin::Pin,
+    task::{Context, Poll},
+};
 
+use hyper::{body::Incoming, client::conn::http2};
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use sudoku_solver::{
     server::{self, Config, ServeError},
     wire::pb::{
@@ -10,13 +17,15 @@ use sudoku_solver::{
     },
 };
 use tokio::{
-    net::TcpListener,
+    net::{TcpListener, TcpStream},
     sync::{mpsc, oneshot},
     task::JoinHandle,
 };
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{
     Status, Streaming,
+    body::Body,
+    codegen::{Service, http},
     transport::{Channel, Endpoint},
 };
 
@@ -63,6 +72,17 @@ impl TestServer {
         Client::new(self.channel().await)
     }
 
+    /// A client over bare HTTP/2, which passes a `grpc-timeout` on and keeps none itself.
+    pub(crate) async fn bare_client(&self) -> SudokuSolverClient<Bare> {
+        let stream = TokioIo::new(TcpStream::connect(self.address).await.unwrap());
+        let (sender, connection) = http2::handshake(TokioExecutor::new(), stream)
+            .await
+            .unwrap();
+        tokio::spawn(connection);
+        let origin = format!("http://{}", self.address).parse().unwrap();
+        SudokuSolverClient::with_origin(Bare(sender), origin)
+    }
+
     /// Starts the drain and returns at once.
     pub(crate) fn shut_down(&mut self) {
         let _ = self.shutdown.take().unwrap().send(());
@@ -71,6 +91,24 @@ impl TestServer {
     /// Waits until the server has returned.
     pub(crate) async fn ended(self) -> Result<(), ServeError> {
         self.served.await.unwrap()
+    }
+}
+
+/// One HTTP/2 connection as what generated clients speak through.
+#[derive(Clone, Debug)]
+pub(crate) struct Bare(http2::SendRequest<Body>);
+
+impl Service<http::Request<Body>> for Bare {
+    type Response = http::Response<Incoming>;
+    type Error = hyper::Error;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Self::Error>> + Send>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        self.0.poll_ready(cx)
+    }
+
+    fn call(&mut self, request: http::Request<Body>) -> Self::Future {
+        Box::pin(self.0.send_request(request))
     }
 }
 
@@ -86,6 +124,7 @@ pub(crate) async fn channel(address: SocketAddr) -> Channel {
         .unwrap()
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "as the fields of requests are")]
 pub(crate) fn options(
     solution_limit: Option<u32>,
     node_limit: Option<u32>,

@@ -1,0 +1,253 @@
+//! The branch rule, on all lanes at once.
+
+use super::{planes::Planes, vector::Vector};
+
+/// Where each branching lane guesses, and the room to work it out: kept, because clearing and
+/// copying these arrays at every call cost more than the rule itself.
+pub(crate) struct Guess<V> {
+    /// `cells[c]`: lanes that guess in cell `c`.
+    cells: [V; 81],
+    /// Number of the cell and of the digit (from 0), bit by bit: what a lane carries out with it.
+    pub(crate) code: [V; GUESS_BITS],
+    bivalue: [V; 81],
+    scores: [Number<V, SCORE_BITS>; 81],
+    columns: [[Number<V, 4>; 9]; 3],
+}
+
+/// Seven bits of cell, four of digit.
+pub(crate) const GUESS_BITS: usize = 11;
+
+/// Twenty peers and the cell itself at three a bivalue cell: at most 63.
+const SCORE_BITS: usize = 6;
+
+/// A sum in binary, lowest bit first, one number a lane.
+type Number<V, const BITS: usize> = [V; BITS];
+
+impl<V> Guess<V> {
+    pub(crate) const fn new<const N: usize>() -> Self
+    where
+        V: Vector<N>,
+    {
+        Guess {
+            cells: [V::NONE; 81],
+            code: [V::NONE; GUESS_BITS],
+            bivalue: [V::NONE; 81],
+            scores: [[V::NONE; SCORE_BITS]; 81],
+            columns: [[[V::NONE; 4]; 9]; 3],
+        }
+    }
+
+    /// Chooses cell and digit for `lanes`, which must be stalled.
+    #[inline(always)]
+    pub(crate) fn choose<const N: usize>(&mut self, planes: &Planes<V, N>, lanes: V)
+    where
+        V: Vector<N>,
+    {
+        let mut some = V::NONE;
+        for c in 0..81 {
+            let (mut one, mut two, mut three) = (V::NONE, V::NONE, V::NONE);
+            for d in 0..9 {
+                let p = planes.candidates[d][c];
+                three |= two & p;
+                two |= one & p;
+                one |= p;
+            }
+            let bivalue = two.without(three);
+            some |= bivalue;
+            self.bivalue[c] = bivalue;
+            self.cells[c] = bivalue & lanes;
+        }
+        self.score(planes);
+        self.keep_highest();
+        let none = lanes.without(some);
+        if none.any() {
+            self.add_fewest(planes, none);
+        }
+        let mut seen = V::NONE;
+        for cell in &mut self.cells {
+            let first = cell.without(seen);
+            seen |= *cell;
+            *cell = first;
+        }
+        self.encode(planes);
+    }
+
+    /// Scores every cell: one for each open peer and two more for each bivalue one. The cell itself
+    /// is counted too, which is the same for all that compete.
+    #[inline(always)]
+    fn score<const N: usize>(&mut self, planes: &Planes<V, N>)
+    where
+        V: Vector<N>,
+    {
+        // By band and column. The minicolumns of the other two bands, as those of the own band are
+        // in the box.
+        for band in 0..3 {
+            for column in 0..9 {
+                self.columns[band][column] = self.weigh(planes, 27 * band + column, 9);
+            }
+        }
+        for band in 0..3 {
+            let mut rows = [[[V::NONE; 4]; 3]; 3];
+            for r in 0..3 {
+                for stack in 0..3 {
+                    rows[r][stack] = self.weigh(planes, 27 * band + 9 * r + 3 * stack, 1);
+                }
+            }
+            for stack in 0..3 {
+                let of_box: Number<V, 5> = add::<V, N, 5, 4, 5>(
+                    add::<V, N, 4, 4, 5>(rows[0][stack], rows[1][stack]),
+                    rows[2][stack],
+                );
+                let outside_columns: [Number<V, 5>; 3] = std::array::from_fn(|k| {
+                    let column = 3 * stack + k;
+                    add::<V, N, 4, 4, 5>(
+                        self.columns[(band + 1) % 3][column],
+                        self.columns[(band + 2) % 3][column],
+                    )
+                });
+                for r in 0..3 {
+                    let outside_row =
+                        add::<V, N, 4, 4, 5>(rows[r][(stack + 1) % 3], rows[r][(stack + 2) % 3]);
+                    let row_and_box: Number<V, 6> = add::<V, N, 5, 5, 6>(of_box, outside_row);
+                    for k in 0..3 {
+                        self.scores[27 * band + 9 * r + 3 * stack + k] =
+                            add::<V, N, 6, 5, SCORE_BITS>(row_and_box, outside_columns[k]);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Three cells from `first` on: one for each that is open and two more if it is bivalue.
+    #[inline(always)]
+    fn weigh<const N: usize>(
+        &self,
+        planes: &Planes<V, N>,
+        first: usize,
+        step: usize,
+    ) -> Number<V, 4>
+    where
+        V: Vector<N>,
+    {
+        let (a, b, c) = (first, first + step, first + 2 * step);
+        let open = add3(!planes.known[a], !planes.known[b], !planes.known[c]);
+        let two = add3(self.bivalue[a], self.bivalue[b], self.bivalue[c]);
+        let carry = open[1] & two[0];
+        [open[0], open[1] ^ two[0], two[1] ^ carry, two[1] & carry]
+    }
+
+    /// Leaves those cells that have the highest score of their lane.
+    #[inline(always)]
+    fn keep_highest<const N: usize>(&mut self)
+    where
+        V: Vector<N>,
+    {
+        for bit in (0..SCORE_BITS).rev() {
+            let mut higher = V::NONE;
+            for c in 0..81 {
+                higher |= self.cells[c] & self.scores[c][bit];
+            }
+            for c in 0..81 {
+                self.cells[c] = self.cells[c].without(higher.without(self.scores[c][bit]));
+            }
+        }
+    }
+
+    /// Adds, for `lanes` without a bivalue cell, the cells with the fewest candidates.
+    #[inline(always)]
+    fn add_fewest<const N: usize>(&mut self, planes: &Planes<V, N>, lanes: V)
+    where
+        V: Vector<N>,
+    {
+        for c in 0..81 {
+            let p: [V; 9] = std::array::from_fn(|d| planes.candidates[d][c]);
+            let sums = [
+                add3(p[0], p[1], p[2]),
+                add3(p[3], p[4], p[5]),
+                add3(p[6], p[7], p[8]),
+            ];
+            let two: Number<V, 3> = add::<V, N, 2, 2, 3>(sums[0], sums[1]);
+            let count: Number<V, 4> = add::<V, N, 3, 2, 4>(two, sums[2]);
+            self.scores[c][..4].copy_from_slice(&count);
+            self.cells[c] |= lanes.without(planes.known[c]);
+        }
+        for bit in (0..4).rev() {
+            let mut lower = V::NONE;
+            for c in 0..81 {
+                lower |= self.cells[c].without(self.scores[c][bit]);
+            }
+            let lower = lower & lanes;
+            for c in 0..81 {
+                self.cells[c] = self.cells[c].without(lower & self.scores[c][bit]);
+            }
+        }
+    }
+
+    /// Writes the number of each lane's cell and of its lowest candidate there.
+    #[inline(always)]
+    fn encode<const N: usize>(&mut self, planes: &Planes<V, N>)
+    where
+        V: Vector<N>,
+    {
+        self.code = [V::NONE; GUESS_BITS];
+        for (c, &lanes) in self.cells.iter().enumerate() {
+            if lanes.any() {
+                for bit in 0..7 {
+                    if c >> bit & 1 != 0 {
+                        self.code[bit] |= lanes;
+                    }
+                }
+                let mut rest = lanes;
+                for d in 0..9 {
+                    let here = rest & planes.candidates[d][c];
+                    rest = rest.without(here);
+                    for bit in 0..4 {
+                        if d >> bit & 1 != 0 {
+                            self.code[7 + bit] |= here;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Makes the guesses: each guessing cell keeps its lowest candidate.
+    #[inline(always)]
+    pub(crate) fn apply<const N: usize>(&self, planes: &mut Planes<V, N>)
+    where
+        V: Vector<N>,
+    {
+        for (c, &lanes) in self.cells.iter().enumerate() {
+            if lanes.any() {
+                let mut rest = lanes;
+                for d in 0..9 {
+                    let p = planes.candidates[d][c];
+                    planes.candidates[d][c] = p.without(lanes.without(rest));
+                    rest = rest.without(p);
+                }
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn add3<V: Vector<N>, const N: usize>(a: V, b: V, c: V) -> Number<V, 2> {
+    let either = a ^ b;
+    [either ^ c, (a & b) | (either & c)]
+}
+
+/// The sum of two numbers of `A` and `B` bits; `S` bits must hold it.
+#[inline(always)]
+fn add<V: Vector<N>, const N: usize, const A: usize, const B: usize, const S: usize>(
+    a: Number<V, A>,
+    b: Number<V, B>,
+) -> Number<V, S> {
+    let mut sum = [V::NONE; S];
+    let mut carry = V::NONE;
+    for i in 0..S {
+        let x = if i < A { a[i] } else { V::NONE };
+        let y = if i < B { b[i] } else { V::NONE };
+        [sum[i], carry] = add3(x, y, carry);
+    }
+    sum
+}

@@ -15,6 +15,7 @@ pub mod queue;
 pub mod status;
 mod stream;
 mod unary;
+mod worker;
 
 use std::sync::Arc;
 

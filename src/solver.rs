@@ -69,6 +69,15 @@ pub struct Outcome {
     pub nodes: u32,
 }
 
+impl Outcome {
+    /// Nothing is known: the caller cancelled the search.
+    pub const CANCELLED: Outcome = Outcome {
+        verdict: Verdict::Cancelled,
+        solution_count: 0,
+        nodes: 0,
+    };
+}
+
 /// Tells searches to stop. Shared between the one who asks and the engines that solve.
 #[derive(Debug, Default)]
 pub struct CancelFlag(AtomicBool);

@@ -1,4 +1,10 @@
-//! The branch rule, on all lanes at once.
+//! The branch rule, on all lanes at once: what [`tree`](crate::solver::tree) says, counted in binary
+//! with one number a lane.
+
+#![expect(
+    clippy::needless_range_loop,
+    reason = "rows, columns and cells are numbers here"
+)]
 
 use super::{planes::Planes, vector::Vector};
 

@@ -8,49 +8,24 @@
 //!                                          |   else next board, else a share of another's search
 //! ```
 
-use std::{sync::Arc, time::Instant};
+use std::fmt;
 
 use super::{
     branch::{GUESS_BITS, Guess},
+    clock::{Clock, Share},
+    desk::{Desk, Tasks},
     lanes::Lanes,
     level::{Level, LevelCore},
-    planes::{self, NODE_WORDS, Node, Outside, Planes},
-    search::{Finished, Next, PartId, Searches},
+    planes::{self, NODE_WORDS, Outside, Planes},
+    search::{Next, PartId, Searches},
+    stack::Stacks,
     sweep::{self, Found},
     vector::Vector,
 };
 use crate::{
     board::{Board, check},
-    solver::{
-        CancelFlag, Options, Outcome, Verdict,
-        answers::{Answer, Answers},
-    },
+    solver::Outcome,
 };
-
-/// Boards that are solved alike and answered together.
-#[derive(Debug)]
-pub struct Task<T> {
-    /// The boards.
-    pub boards: Vec<Board>,
-    /// How far to search each.
-    pub options: Options,
-    /// Ends the task early; what is not answered by then is [`Verdict::Cancelled`].
-    pub cancel: Arc<CancelFlag>,
-    /// Tells the caller which task this was.
-    pub ticket: T,
-}
-
-/// Where an engine's work comes from and goes to.
-pub trait Tasks {
-    /// What tells one task from another.
-    type Ticket;
-
-    /// The next task, if one waits. Called whenever lanes run idle; must not block.
-    fn next(&mut self) -> Option<Task<Self::Ticket>>;
-
-    /// Takes a task back with its answers, one a board in order. Tasks end in any order.
-    fn done(&mut self, task: Task<Self::Ticket>, answers: Answers);
-}
 
 /// Solves many boards at once, on one thread.
 ///
@@ -80,69 +55,36 @@ impl Engine {
     }
 }
 
-impl std::fmt::Debug for Engine {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Engine")
             .field("level", &self.level)
             .finish_non_exhaustive()
     }
 }
 
-/// Saved nodes of one search never outnumber the cells: each stands for a guess that filled one.
-const STACK_MAX: usize = Board::CELLS;
-
-/// Solutions that the boards in the lanes may have among them, so that memory stays bounded when
-/// boards ask for thousands. One board is always taken.
-const SOLUTIONS_IN_LANES_MAX: u64 = 40_000;
-
 /// Percentage of the busy lanes that must wait before an exchange. An exchange costs as much as two
-/// sweeps however many lanes take part; below 50 the exchanges cost more than the lanes' waiting,
-/// above 80 the reverse.
+/// sweeps or three, however many lanes take part; below 50 the exchanges cost more than waiting
+/// lanes do, above 80 the reverse.
 const WAITING_PERCENT: u32 = 66;
 
-/// Exchanges between two looks at the cancel flags.
+/// Exchanges between two looks at the cancel flags: some hundred microseconds.
 const CANCEL_INTERVAL: u32 = 16;
-
-/// The saved nodes of one lane, as indices into the pool; the oldest at `bottom`.
-struct Stack {
-    nodes: [u32; STACK_MAX],
-    bottom: usize,
-    top: usize,
-}
-
-/// A task with some boards in lanes.
-struct Active<T> {
-    task: Task<T>,
-    answers: Answers,
-    /// Boards not yet answered.
-    left: usize,
-}
 
 /// The memory of an engine of `64 * N` lanes.
 pub(super) struct Core<V, const N: usize> {
     planes: Planes<V, N>,
-    guess: Guess<V>,
     outside: Outside<N>,
-    /// Part of a search each lane works on; `IDLE` for none.
-    parts: Vec<PartId>,
-    /// Value of `clock` when the lane took up its part.
-    since: Vec<f64>,
-    stacks: Vec<Stack>,
-    nodes: Vec<Node>,
-    free_nodes: Vec<u32>,
-    searches: Searches,
+    guess: Guess<V>,
+    /// The part of a search that each lane works on.
+    parts: Vec<Option<PartId>>,
+    /// Lanes that work on one.
     busy: Lanes<N>,
-    /// Lanes that hold something stale and need a fresh state.
+    /// What the clock showed when the lane took its part up.
+    since: Vec<Share>,
     clock: Clock,
-}
-
-const IDLE: PartId = PartId::MAX;
-
-/// Time, dealt out evenly to the lanes that were busy.
-struct Clock {
-    last: Instant,
-    /// Nanoseconds that a lane busy since the start would have been charged.
-    per_lane: f64,
+    stacks: Stacks,
+    searches: Searches,
 }
 
 impl<V: Vector<N>, const N: usize> Core<V, N> {
@@ -150,143 +92,98 @@ impl<V: Vector<N>, const N: usize> Core<V, N> {
         let lanes = 64 * N;
         Box::new(Core {
             planes: Planes::EMPTY,
-            guess: Guess::new(),
             outside: Outside::EMPTY,
-            parts: vec![IDLE; lanes],
-            since: vec![0.0; lanes],
-            stacks: (0..lanes)
-                .map(|_| Stack {
-                    nodes: [0; STACK_MAX],
-                    bottom: 0,
-                    top: 0,
-                })
-                .collect(),
-            nodes: Vec::new(),
-            free_nodes: Vec::new(),
-            searches: Searches::default(),
+            guess: Guess::new(),
+            parts: vec![None; lanes],
             busy: Lanes::NONE,
-            clock: Clock {
-                last: Instant::now(),
-                per_lane: 0.0,
-            },
+            since: vec![Share::default(); lanes],
+            clock: Clock::start(),
+            stacks: Stacks::new(lanes),
+            searches: Searches::default(),
         })
     }
 
     /// See [`Engine::run`].
     #[inline(always)]
     pub(super) fn run<T: Tasks>(&mut self, tasks: &mut T) {
-        let mut desk = Desk {
-            tasks,
-            active: Vec::new(),
-            free: Vec::new(),
-            current: None,
-            solutions_in_lanes: 0,
-        };
-        self.clock = Clock {
-            last: Instant::now(),
-            per_lane: 0.0,
-        };
-        let mut found = Marks::NONE;
+        let mut desk = Desk::new(tasks);
+        self.clock = Clock::start();
+        let mut marks = Marks::NONE;
         let mut exchanges: u32 = 0;
         loop {
-            self.tick();
+            self.clock.tick(self.busy.count());
             exchanges = exchanges.wrapping_add(1);
-            let mut freed = Lanes::NONE;
-            if exchanges.is_multiple_of(CANCEL_INTERVAL) {
-                freed = self.cancel(&mut desk);
+            if exchanges.is_multiple_of(CANCEL_INTERVAL) && desk.drop_cancelled() {
+                self.cancel(&mut desk);
             }
-            self.exchange(&mut desk, found, freed);
+            self.exchange(&mut desk, marks);
             if !self.busy.any() {
                 return;
             }
-            let busy = self.busy.count();
-            let enough = (busy * WAITING_PERCENT / 100).max(1);
+            let enough = (self.busy.count() * WAITING_PERCENT / 100).max(1);
             loop {
-                found = Marks::of(&sweep::sweep(&mut self.planes));
-                let waiting = self.waiting(&found);
-                if waiting.count() >= enough {
+                marks = Marks::of(&sweep::sweep(&mut self.planes));
+                if (self.busy & marks.waiting()).count() >= enough {
                     break;
                 }
             }
         }
     }
 
-    /// Busy lanes that the rules can do no more for.
+    /// Moves every waiting lane on.
     #[inline(always)]
-    fn waiting(&self, found: &Marks<N>) -> Lanes<N> {
-        self.busy & (found.contradictory | found.solved | !found.changed)
-    }
-
-    /// Charges the time since the last call to the busy lanes.
-    #[inline(always)]
-    fn tick(&mut self) {
-        let now = Instant::now();
-        let busy = self.busy.count();
-        if busy > 0 {
-            self.clock.per_lane +=
-                now.duration_since(self.clock.last).as_nanos() as f64 / f64::from(busy);
-        }
-        self.clock.last = now;
-    }
-
-    #[inline(always)]
-    fn exchange<T: Tasks>(&mut self, desk: &mut Desk<'_, T>, found: Marks<N>, freed: Lanes<N>) {
-        let contradictory = self.busy & found.contradictory;
-        let solved = self.busy & found.solved;
-        let stalled = self
-            .busy
-            .without(found.contradictory | found.solved | found.changed);
-
-        let mut next = contradictory;
-        let mut ended = freed;
+    fn exchange<T: Tasks>(&mut self, desk: &mut Desk<'_, T>, marks: Marks<N>) {
+        let mut ended = Lanes::NONE;
+        let solved = self.busy & marks.solved;
+        let mut exhausted = self.busy & marks.contradictory;
+        let stalled = self.busy & marks.waiting() & !(solved | exhausted);
         if stalled.any() {
-            ended |= self.branch(stalled);
+            ended = self.branch(stalled);
         }
         if solved.any() {
             self.planes.unload_grids(&mut self.outside);
             for lane in solved.iter() {
-                match self.solution(desk, lane) {
-                    Next::Continue => next.insert(lane),
+                match self.take_solution(desk, lane) {
+                    Next::Continue => exhausted.insert(lane),
                     Next::Enough => ended.insert(lane),
                 }
             }
         }
-        let mut popped = Lanes::NONE;
-        for lane in next.iter() {
-            match self.pop(lane) {
-                Some(Next::Continue) => popped.insert(lane),
-                Some(Next::Enough) | None => ended.insert(lane),
+        let mut with_node = Lanes::NONE;
+        for lane in exhausted.iter() {
+            match self.resume(lane) {
+                Next::Continue => with_node.insert(lane),
+                Next::Enough => ended.insert(lane),
             }
         }
         for lane in ended.iter() {
             self.end(desk, lane);
         }
-        popped = popped & self.busy;
-        let fresh = self.refill(desk);
-        let shared = self.share();
-        popped |= shared;
-        if popped.any() {
-            self.planes.load_nodes(&self.outside, V::load(&popped));
+        // A search that ended may have had a lane with a node ready.
+        with_node &= self.busy;
+        let with_board = self.refill(desk);
+        with_node |= self.share();
+        if with_node.any() {
+            self.planes.load_nodes(&self.outside, V::load(&with_node));
         }
-        // A lane without work gets the empty board, which is never contradictory.
-        let emptied = ended.without(self.busy);
-        let fresh = fresh | emptied;
-        if fresh.any() {
-            self.planes.load_grids(&self.outside, V::load(&fresh));
+        if with_board.any() {
+            self.planes.load_grids(&self.outside, V::load(&with_board));
         }
     }
 
     /// Branches in `lanes`: the half without the guess is saved, the lane goes on with the guess.
-    /// Returns the lanes that may not enter another node.
+    /// Returns the lanes that may not begin another node.
     #[inline(always)]
     fn branch(&mut self, mut lanes: Lanes<N>) -> Lanes<N> {
+        const CANDIDATES_IN_LAST_WORD: usize = 729 % 64;
+        const { assert!(CANDIDATES_IN_LAST_WORD + GUESS_BITS <= 64) };
         let mut ended = Lanes::NONE;
         for lane in lanes.iter() {
-            if self.searches.enter(self.parts[lane]) == Next::Enough {
+            if self.begin_node(lane) == Next::Enough {
                 ended.insert(lane);
             }
         }
-        lanes = lanes.without(ended);
+        lanes &= self.busy & !ended;
         if !lanes.any() {
             return ended;
         }
@@ -296,203 +193,146 @@ impl<V: Vector<N>, const N: usize> Core<V, N> {
         self.guess.apply(&mut self.planes);
         for lane in lanes.iter() {
             let mut node = self.outside.node(lane);
-            let code = node[NODE_WORDS - 1] >> (729 % 64);
-            node[NODE_WORDS - 1] &= (1 << (729 % 64)) - 1;
-            let cell = code as usize & 0x7f;
-            let digit = (code >> 7) as usize & 0xf;
-            let bit = 81 * digit + cell;
-            node[bit / 64] &= !(1 << (bit % 64));
-            let index = self.save(&node);
-            let stack = &mut self.stacks[lane];
-            stack.nodes[stack.top % STACK_MAX] = index;
-            stack.top += 1;
+            let code = node[NODE_WORDS - 1] >> CANDIDATES_IN_LAST_WORD;
+            node[NODE_WORDS - 1] &= (1 << CANDIDATES_IN_LAST_WORD) - 1;
+            let (cell, digit) = (code & 0x7f, code >> 7);
+            let candidate = 81 * digit + cell;
+            node[(candidate / 64) as usize % NODE_WORDS] &= !(1 << (candidate % 64));
+            self.stacks.push(lane, &node);
         }
-        const {
-            assert!(
-                729 % 64 + GUESS_BITS <= 64,
-                "the guess fits beside the candidates"
-            )
-        };
         ended
     }
 
     #[inline(always)]
-    fn save(&mut self, node: &Node) -> u32 {
-        if let Some(index) = self.free_nodes.pop() {
-            self.nodes[index as usize] = *node;
-            index
-        } else {
-            self.nodes.push(*node);
-            self.nodes.len() as u32 - 1
+    fn begin_node(&mut self, lane: usize) -> Next {
+        let Some(part) = self.parts[lane] else {
+            return Next::Enough;
+        };
+        let next = self.searches.begin_node(part);
+        self.drop_superfluous(part);
+        next
+    }
+
+    /// Frees lanes whose part of the search of `part` cannot count any more.
+    #[inline(always)]
+    fn drop_superfluous(&mut self, part: PartId) {
+        while let Some(last) = self.searches.superfluous(part) {
+            if let Some(lane) = self.searches.lane_of(last) {
+                self.leave(lane);
+            }
+            self.searches.drop_last(last);
         }
     }
 
     /// Takes the grid of a solved lane.
     #[inline(always)]
-    fn solution<T: Tasks>(&mut self, desk: &Desk<'_, T>, lane: usize) -> Next {
-        let part = self.parts[lane];
-        let (task, board) = self.searches.board_of(part);
-        let givens = &desk.active[task as usize]
-            .as_ref()
-            .expect("task")
-            .task
-            .boards[board as usize];
+    fn take_solution<T: Tasks>(&mut self, desk: &Desk<'_, T>, lane: usize) -> Next {
+        let Some(part) = self.parts[lane] else {
+            return Next::Enough;
+        };
+        let givens = desk.board(self.searches.board_of(part));
         let grid = Board::new(planes::unpack(&self.outside.grid(lane)));
-        match grid {
-            Some(grid) if check::is_solution(givens, &grid) => self.searches.solution(part, grid),
-            _ => {
-                debug_assert!(false, "not a solution: {grid:?} of {givens}");
-                self.searches.give_up(part)
-            }
+        if let Some(grid) = grid.filter(|grid| check::is_solution(givens, grid)) {
+            let next = self.searches.add_solution(part, grid);
+            self.drop_superfluous(part);
+            return next;
         }
+        debug_assert!(false, "not a solution: {grid:?} of {givens}");
+        self.searches.give_up(part)
     }
 
-    /// Puts the lane's newest saved node into it. `None` if there is none.
+    /// Puts the newest saved node of a lane before it.
     #[inline(always)]
-    fn pop(&mut self, lane: usize) -> Option<Next> {
-        let stack = &mut self.stacks[lane];
-        if stack.top == stack.bottom {
-            return None;
-        }
-        stack.top -= 1;
-        let index = stack.nodes[stack.top % STACK_MAX];
-        self.free_nodes.push(index);
-        self.outside.set_node(lane, &self.nodes[index as usize]);
-        Some(self.searches.enter(self.parts[lane]))
+    fn resume(&mut self, lane: usize) -> Next {
+        let Some(node) = self.stacks.pop(lane) else {
+            return Next::Enough;
+        };
+        self.outside.set_node(lane, node);
+        self.begin_node(lane)
     }
 
     /// Ends the part of a lane, and with it perhaps its search.
     #[inline(always)]
     fn end<T: Tasks>(&mut self, desk: &mut Desk<'_, T>, lane: usize) {
-        let part = self.parts[lane];
-        if part == IDLE {
-            return; // freed when another part of its search ended
+        // A lane without one lost it when another part decided their search.
+        let Some(part) = self.leave(lane) else { return };
+        let (givens, solutions) = desk.board_and_solutions(self.searches.board_of(part));
+        if let Some(outcome) = self.searches.end(part, givens, solutions) {
+            self.finish(desk, part, outcome);
         }
-        self.leave(lane);
-        let (task, board) = self.searches.board_of(part);
-        let active = desk.active[task as usize].as_mut().expect("task");
-        let first = active.answers.solutions.len() as u32;
-        let Core {
-            searches,
-            busy,
-            parts,
-            since,
-            stacks,
-            free_nodes,
-            clock,
-            ..
-        } = self;
-        let mut extra = 0.0;
-        let finished = searches.end(
-            part,
-            &active.task.boards[board as usize],
-            &mut active.answers.solutions,
-            |lane, _| {
-                extra += clock.per_lane - since[lane];
-                parts[lane] = IDLE;
-                busy.remove(lane);
-                free_nodes.extend(stacks[lane].drain());
-            },
-        );
-        if let Some(mut finished) = finished {
-            finished.nanos += extra;
-            desk.answer(finished, first);
+    }
+
+    /// Answers the board of a search that is decided, and frees the lanes still at work on it.
+    #[inline(always)]
+    fn finish<T: Tasks>(&mut self, desk: &mut Desk<'_, T>, part: PartId, outcome: Outcome) {
+        while let Some(lane) = self.searches.next_lane(part) {
+            self.leave(lane);
         }
+        let (board, spent) = self.searches.remove(part);
+        desk.answer(board, outcome, spent.nanos());
     }
 
     /// Takes a lane off its part.
     #[inline(always)]
-    fn leave(&mut self, lane: usize) {
+    fn leave(&mut self, lane: usize) -> Option<PartId> {
+        let part = self.parts[lane].take()?;
         self.searches
-            .spend(self.parts[lane], self.clock.per_lane - self.since[lane]);
-        self.parts[lane] = IDLE;
+            .leave(part, self.clock.per_lane.since(self.since[lane]));
         self.busy.remove(lane);
-        self.free_nodes.extend(self.stacks[lane].drain());
+        self.stacks.clear(lane);
+        Some(part)
     }
 
     #[inline(always)]
     fn take_up(&mut self, lane: usize, part: PartId) {
-        self.parts[lane] = part;
+        self.parts[lane] = Some(part);
         self.since[lane] = self.clock.per_lane;
         self.busy.insert(lane);
     }
 
-    /// Gives idle lanes the next boards. Returns those lanes.
+    /// Puts the next boards before idle lanes. Returns those lanes.
     #[inline(always)]
     fn refill<T: Tasks>(&mut self, desk: &mut Desk<'_, T>) -> Lanes<N> {
-        let mut fresh = Lanes::NONE;
+        let mut lanes = Lanes::NONE;
         for lane in (!self.busy).iter() {
-            let Some((task, board)) = desk.next_board() else {
-                break;
-            };
-            let active = desk.active[task as usize].as_ref().expect("task");
-            let part = self.searches.start(task, board, active.task.options, lane);
+            let Some(board) = desk.next() else { break };
             self.outside
-                .set_grid(lane, &planes::pack(&active.task.boards[board as usize]));
+                .set_grid(lane, &planes::pack(desk.board(board)));
+            let part = self.searches.start(board, desk.options(board), lane);
             self.take_up(lane, part);
-            fresh.insert(lane);
+            lanes.insert(lane);
         }
-        fresh
+        lanes
     }
 
-    /// Gives idle lanes the oldest saved node of the lane with the most of them. Returns them.
+    /// Puts before each idle lane the oldest saved node of the lane with the most of them. Returns
+    /// the lanes that got one.
     #[inline(always)]
     fn share(&mut self) -> Lanes<N> {
-        let mut shared = Lanes::NONE;
+        let mut lanes = Lanes::NONE;
         for lane in (!self.busy).iter() {
-            let (mut most, mut from) = (0, 0);
-            for (other, stack) in self.stacks.iter().enumerate() {
-                if stack.len() > most {
-                    (most, from) = (stack.len(), other);
-                }
-            }
-            if most == 0 {
+            let Some((from, node)) = self.stacks.take_oldest() else {
                 break;
-            }
-            let stack = &mut self.stacks[from];
-            let index = stack.nodes[stack.bottom % STACK_MAX];
-            stack.bottom += 1;
-            self.outside.set_node(lane, &self.nodes[index as usize]);
-            self.free_nodes.push(index);
-            let part = self.searches.share(self.parts[from], lane);
+            };
+            let Some(part) = self.parts[from] else { break };
+            self.outside.set_node(lane, node);
+            let part = self.searches.share(part, lane);
             self.take_up(lane, part);
-            shared.insert(lane);
+            lanes.insert(lane);
         }
-        shared
+        lanes
     }
 
-    /// Ends the boards of cancelled tasks. Returns the lanes that this frees.
+    /// Ends the boards of cancelled tasks.
     #[cold]
-    fn cancel<T: Tasks>(&mut self, desk: &mut Desk<'_, T>) -> Lanes<N> {
-        let mut freed = Lanes::NONE;
-        if !desk.drop_cancelled() {
-            return freed;
-        }
+    fn cancel<T: Tasks>(&mut self, desk: &mut Desk<'_, T>) {
         for lane in self.busy.iter() {
-            let part = self.parts[lane];
-            if part == IDLE {
-                continue; // freed with another part of its search
-            }
-            let (task, _) = self.searches.board_of(part);
-            if desk.is_cancelled(task) {
-                let Core {
-                    searches,
-                    busy,
-                    parts,
-                    stacks,
-                    free_nodes,
-                    ..
-                } = self;
-                let finished = searches.cancel(part, |lane, _| {
-                    parts[lane] = IDLE;
-                    busy.remove(lane);
-                    freed.insert(lane);
-                    free_nodes.extend(stacks[lane].drain());
-                });
-                desk.answer(finished, 0);
+            if let Some(part) = self.parts[lane]
+                && desk.is_cancelled(self.searches.board_of(part).task)
+            {
+                self.finish(desk, part, Outcome::CANCELLED);
             }
         }
-        freed
     }
 }
 
@@ -519,136 +359,10 @@ impl<const N: usize> Marks<N> {
             solved: found.solved.lanes(),
         }
     }
-}
 
-impl Stack {
-    fn len(&self) -> usize {
-        self.top - self.bottom
-    }
-
-    fn drain(&mut self) -> impl Iterator<Item = u32> + '_ {
-        let range = self.bottom..self.top;
-        (self.bottom, self.top) = (0, 0);
-        range.map(|at| self.nodes[at % STACK_MAX])
-    }
-}
-
-/// The tasks at hand.
-struct Desk<'a, T: Tasks> {
-    tasks: &'a mut T,
-    active: Vec<Option<Active<T::Ticket>>>,
-    free: Vec<u32>,
-    /// The task whose boards are being taken, and the next of them.
-    current: Option<(u32, u32)>,
-    solutions_in_lanes: u64,
-}
-
-impl<T: Tasks> Desk<'_, T> {
-    fn is_cancelled(&self, task: u32) -> bool {
-        self.active[task as usize]
-            .as_ref()
-            .is_some_and(|active| active.task.cancel.is_cancelled())
-    }
-
-    /// Takes no more boards of a cancelled task. Returns whether any task is cancelled.
-    fn drop_cancelled(&mut self) -> bool {
-        if let Some((task, board)) = self.current
-            && self.is_cancelled(task)
-        {
-            self.current = None;
-            let active = self.active[task as usize].as_mut().expect("task");
-            let untouched = active.task.boards.len() - board as usize;
-            active.left -= untouched;
-            self.close(task);
-        }
-        self.active
-            .iter()
-            .flatten()
-            .any(|active| active.task.cancel.is_cancelled())
-    }
-
-    /// Hands a task in whose boards are all answered.
+    /// Lanes for which the rules can do no more.
     #[inline(always)]
-    fn close(&mut self, task: u32) {
-        let slot = &mut self.active[task as usize];
-        if slot.as_ref().is_some_and(|active| active.left == 0)
-            && let Some(Active {
-                task: ended,
-                answers,
-                ..
-            }) = slot.take()
-        {
-            self.free.push(task);
-            self.tasks.done(ended, answers);
-        }
-    }
-
-    #[inline(always)]
-    fn next_board(&mut self) -> Option<(u32, u32)> {
-        loop {
-            if let Some((task, board)) = self.current {
-                let active = self.active[task as usize].as_ref().expect("task");
-                let limit = u64::from(active.task.options.solution_limit);
-                if self.solutions_in_lanes > 0
-                    && self.solutions_in_lanes + limit > SOLUTIONS_IN_LANES_MAX
-                {
-                    return None;
-                }
-                self.solutions_in_lanes += limit;
-                let next = board + 1;
-                self.current = (next < active.task.boards.len() as u32).then_some((task, next));
-                return Some((task, board));
-            }
-            let task = self.tasks.next()?;
-            self.begin(task);
-        }
-    }
-
-    fn begin(&mut self, task: Task<T::Ticket>) {
-        let left = task.boards.len();
-        let none = Answer {
-            outcome: Outcome {
-                verdict: Verdict::Cancelled,
-                solution_count: 0,
-                nodes: 0,
-            },
-            solve_nanos: 0,
-            first_solution: 0,
-        };
-        let answers = Answers {
-            answers: vec![none; left],
-            solutions: Vec::with_capacity(left),
-        };
-        if left == 0 {
-            self.tasks.done(task, answers);
-            return;
-        }
-        let active = Some(Active {
-            task,
-            answers,
-            left,
-        });
-        let slot = if let Some(slot) = self.free.pop() {
-            self.active[slot as usize] = active;
-            slot
-        } else {
-            self.active.push(active);
-            self.active.len() as u32 - 1
-        };
-        self.current = Some((slot, 0));
-    }
-
-    #[inline(always)]
-    fn answer(&mut self, finished: Finished, first_solution: u32) {
-        let slot = &mut self.active[finished.task as usize];
-        let active = slot.as_mut().expect("task");
-        self.solutions_in_lanes -= u64::from(active.task.options.solution_limit);
-        active.answers.answers[finished.board as usize] = Answer {
-            outcome: finished.outcome,
-            solve_nanos: finished.nanos.round() as u64,
-            first_solution,
-        };
-        active.left -= 1;
-        self.close(finished.task);
+    fn waiting(&self) -> Lanes<N> {
+        self.contradictory | self.solved | !self.changed
     }
 }

@@ -12,13 +12,6 @@ pub(crate) struct Lanes<const N: usize>(pub(crate) [u64; N]);
 
 impl<const N: usize> Lanes<N> {
     pub(crate) const NONE: Self = Lanes([0; N]);
-    pub(crate) const ALL: Self = Lanes([!0; N]);
-
-    /// `self` without the lanes of `other`.
-    #[inline(always)]
-    pub(crate) fn without(self, other: Self) -> Self {
-        self & !other
-    }
 
     #[inline(always)]
     pub(crate) fn any(self) -> bool {
@@ -28,11 +21,6 @@ impl<const N: usize> Lanes<N> {
     #[inline(always)]
     pub(crate) fn count(self) -> u32 {
         self.0.iter().map(|word| word.count_ones()).sum()
-    }
-
-    #[inline(always)]
-    pub(crate) fn contains(self, lane: usize) -> bool {
-        self.0[lane / 64] >> (lane % 64) & 1 != 0
     }
 
     #[inline(always)]

@@ -210,10 +210,10 @@ pub(crate) fn pack(board: &Board) -> PackedGrid {
     let mut packed = [0; GRID_WORDS];
     let values = board.values();
     for (word, cells) in packed.iter_mut().zip(values.chunks(16)) {
-        let mut bytes = [0; 16];
-        bytes[..cells.len()].copy_from_slice(cells);
-        let wide = u128::from_le_bytes(bytes);
-        *word = squeeze(wide as u64) | squeeze((wide >> 64) as u64) << 32;
+        let mut halves = [[0; 8]; 2];
+        halves.as_flattened_mut()[..cells.len()].copy_from_slice(cells);
+        let [low, high] = halves.map(|half| squeeze(u64::from_le_bytes(half)));
+        *word = low | high << 32;
     }
     packed
 }
@@ -223,8 +223,8 @@ pub(crate) fn pack(board: &Board) -> PackedGrid {
 pub(crate) fn unpack(packed: &PackedGrid) -> [u8; Board::CELLS] {
     let mut values = [0; Board::CELLS];
     for (&word, cells) in packed.iter().zip(values.chunks_mut(16)) {
-        let wide = u128::from(spread(word & 0xffff_ffff)) | u128::from(spread(word >> 32)) << 64;
-        cells.copy_from_slice(&wide.to_le_bytes()[..cells.len()]);
+        let halves = [spread(word & 0xffff_ffff), spread(word >> 32)].map(u64::to_le_bytes);
+        cells.copy_from_slice(&halves.as_flattened()[..cells.len()]);
     }
     values
 }

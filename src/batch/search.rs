@@ -1,303 +1,401 @@
 //! Searches in flight, each cut into parts that lanes work off side by side.
 //!
-//! A search starts as one part. A part whose lane shares its oldest saved node out gets a new part
-//! right behind it, so that the parts of a search, in the order of their list, are the tree in the
-//! order of a search that never shared anything. What a part found counts once every part before it
-//! has ended; so solutions, their order, node counts and limits come out as if one lane had done it
-//! all.
+//! A search starts as one part. When a lane gives its oldest saved node away, the node becomes a new
+//! part right behind it, so that the parts of a search, in the order of their list, are the tree in
+//! the order of a search that never shared anything. What a part found counts once every part before
+//! it has ended; so solutions, their order, node counts and limits come out as if one lane had done
+//! it all.
 //!
 //! ```text
-//! first -> [ended: 40 nodes, 1 solution] -> [running] -> [ended: 7 nodes] -> [running]
-//!           settled at once                  its end settles itself and the one behind it
+//! first --> [at work] --> [ended: 47 nodes, 1 solution] --> [at work] --> [at work]  <-- last
+//!            when it ends, both are counted                                dropped once the parts
+//!                                                                          before reach a limit
 //! ```
+//!
+//! Parts at the end of the list are dropped as soon as those before hold as many solutions as are
+//! asked for, or more nodes than are allowed: nothing behind can count then, whatever comes before.
+//! Without that, every lane would look for ten thousand solutions of its own on a sparse board.
 
+use super::{clock::Share, desk::BoardId};
 use crate::{
     board::{Board, check},
     solver::{Options, Outcome, Verdict},
 };
 
 /// Index of a part.
-pub(crate) type PartId = u32;
+pub(crate) type PartId = usize;
 
-const NONE: u32 = u32::MAX;
-
-/// A part holds the solutions of a board or two without growing; what a board with thousands left
-/// behind is given back.
-const FOUND_KEPT: usize = 64;
-
-/// A solution and the part's node that it was found at.
-#[derive(Clone, Copy)]
-struct Found {
-    grid: Board,
-    node: u32,
-}
-
-struct Part {
-    search: u32,
-    next: PartId,
-    /// The lane that works on it, or `NONE` once it has ended.
-    lane: u32,
-    nodes: u32,
-    found: Vec<Found>,
-}
-
-struct Search {
-    task: u32,
-    board: u32,
-    options: Options,
-    first: PartId,
-    /// Nodes of the parts that were settled.
-    nodes: u32,
-    /// Solutions of the parts that were settled.
-    found: Vec<Board>,
-    nanos: f64,
-}
-
-/// What becomes of a part after an event.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Next {
-    /// The lane goes on.
-    Continue,
-    /// The part has seen enough: end it.
-    Enough,
-}
-
-/// The answer of a search that is over.
-pub(crate) struct Finished {
-    pub(crate) task: u32,
-    pub(crate) board: u32,
-    pub(crate) outcome: Outcome,
-    pub(crate) nanos: f64,
-}
+/// Solutions that the memory of a search keeps room for; what a board with thousands of them took
+/// is given back.
+const ROOM_KEPT: usize = 64;
 
 /// All searches in flight. Slots are used again, so that a warm engine allocates nothing a board.
 #[derive(Default)]
 pub(crate) struct Searches {
     parts: Vec<Part>,
     free_parts: Vec<PartId>,
-    searches: Vec<Search>,
-    free_searches: Vec<u32>,
+    slots: Vec<Search>,
+    free_slots: Vec<usize>,
+}
+
+struct Part {
+    /// Slot of its search.
+    search: usize,
+    previous: Option<PartId>,
+    next: Option<PartId>,
+    /// The lane at work on it, until it ends.
+    lane: Option<usize>,
+    /// Nodes begun.
+    nodes: u32,
+    found: Vec<Found>,
+}
+
+/// A solution and the node of its part, counted from 1, that it is.
+struct Found {
+    grid: Board,
+    node: u32,
+}
+
+struct Search {
+    board: BoardId,
+    options: Options,
+    first: PartId,
+    last: PartId,
+    /// Nodes and solutions of parts that were counted.
+    nodes: u32,
+    solutions: Vec<Board>,
+    /// Nodes and solutions of all parts, counted or not.
+    all_nodes: u64,
+    all_found: usize,
+    spent: Share,
+}
+
+/// What becomes of a part after an event.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// It goes on.
+    Continue,
+    /// It has seen enough and is to be ended.
+    Enough,
 }
 
 impl Searches {
-    /// Begins the search of a board on a lane; its root is entered.
+    /// Begins the search of a board, its root before `lane`.
     #[inline(always)]
-    pub(crate) fn start(&mut self, task: u32, board: u32, options: Options, lane: usize) -> PartId {
-        let id = if let Some(id) = self.free_searches.pop() {
-            id
+    pub(crate) fn start(&mut self, board: BoardId, options: Options, lane: usize) -> PartId {
+        let slot = self.free_slots.pop().unwrap_or(self.slots.len());
+        let part = self.new_part(slot, lane);
+        if let Some(search) = self.slots.get_mut(slot) {
+            (search.board, search.options) = (board, options);
+            (search.first, search.last) = (part, part);
+            (search.nodes, search.all_nodes, search.all_found) = (0, 1, 0);
+            search.spent = Share::default();
         } else {
-            self.searches.push(Search {
-                task,
+            self.slots.push(Search {
                 board,
                 options,
-                first: NONE,
+                first: part,
+                last: part,
                 nodes: 0,
-                found: Vec::new(),
-                nanos: 0.0,
+                solutions: Vec::new(),
+                all_nodes: 1,
+                all_found: 0,
+                spent: Share::default(),
             });
-            self.searches.len() as u32 - 1
-        };
-        let first = self.new_part(id, NONE, lane);
-        let search = &mut self.searches[id as usize];
-        (search.task, search.board, search.options) = (task, board, options);
-        (search.first, search.nodes, search.nanos) = (first, 0, 0.0);
-        first
+        }
+        part
     }
 
-    /// A new part behind `part`, for the node that its lane gives away.
+    /// A new part behind `part`, for a node that its lane gives away to `lane`.
     pub(crate) fn share(&mut self, part: PartId, lane: usize) -> PartId {
-        let Part { search, next, .. } = self.parts[part as usize];
-        let new = self.new_part(search, next, lane);
-        self.parts[part as usize].next = new;
+        let slot = self.parts[part].search;
+        let new = self.new_part(slot, lane);
+        self.slots[slot].all_nodes += 1;
+        self.link(slot, Some(new), self.parts[part].next);
+        self.link(slot, Some(part), Some(new));
         new
     }
 
+    /// A part by itself, whose first node is begun.
     #[inline(always)]
-    fn new_part(&mut self, search: u32, next: PartId, lane: usize) -> PartId {
-        let lane = lane as u32;
+    fn new_part(&mut self, search: usize, lane: usize) -> PartId {
+        let lane = Some(lane);
         if let Some(id) = self.free_parts.pop() {
-            let part = &mut self.parts[id as usize];
-            (part.search, part.next, part.lane, part.nodes) = (search, next, lane, 1);
+            let part = &mut self.parts[id];
+            (part.search, part.lane, part.nodes) = (search, lane, 1);
+            (part.previous, part.next) = (None, None);
             id
         } else {
+            let (previous, next, found) = (None, None, Vec::new());
             self.parts.push(Part {
                 search,
+                previous,
                 next,
                 lane,
                 nodes: 1,
-                found: Vec::new(),
+                found,
             });
-            self.parts.len() as u32 - 1
+            self.parts.len() - 1
         }
     }
 
-    /// The task and board a part belongs to.
-    #[inline(always)]
-    pub(crate) fn board_of(&self, part: PartId) -> (u32, u32) {
-        let search = &self.searches[self.parts[part as usize].search as usize];
-        (search.task, search.board)
+    /// Makes two parts neighbours; without one of them the other is the first or the last.
+    fn link(&mut self, slot: usize, left: Option<PartId>, right: Option<PartId>) {
+        match left {
+            Some(left) => self.parts[left].next = right,
+            None => self.slots[slot].first = right.unwrap_or(self.slots[slot].first),
+        }
+        match right {
+            Some(right) => self.parts[right].previous = left,
+            None => self.slots[slot].last = left.unwrap_or(self.slots[slot].last),
+        }
     }
 
-    /// Asks to enter one more node.
+    /// The board a part belongs to.
     #[inline(always)]
-    pub(crate) fn enter(&mut self, part: PartId) -> Next {
-        let part = &mut self.parts[part as usize];
-        let search = &self.searches[part.search as usize];
-        // One node past the limit is entered in the books: it tells "undecided" from "done just in
-        // time" when the parts are settled.
-        part.nodes += 1;
-        if part.nodes > search.options.node_limit - search.nodes {
+    pub(crate) fn board_of(&self, part: PartId) -> BoardId {
+        self.slots[self.parts[part].search].board
+    }
+
+    /// Counts one more node. The one beyond the limit is counted too: it tells a search that is
+    /// undecided from one that ended just in time.
+    #[inline(always)]
+    pub(crate) fn begin_node(&mut self, part: PartId) -> Next {
+        let part = &mut self.parts[part];
+        let search = &mut self.slots[part.search];
+        part.nodes = part.nodes.saturating_add(1);
+        search.all_nodes += 1;
+        if part.nodes > search.nodes_left() {
             Next::Enough
         } else {
             Next::Continue
         }
     }
 
-    /// Takes a solution, already checked.
+    /// Takes a solution that was checked.
     #[inline(always)]
-    pub(crate) fn solution(&mut self, part: PartId, grid: Board) -> Next {
-        let part = &mut self.parts[part as usize];
-        let search = &self.searches[part.search as usize];
+    pub(crate) fn add_solution(&mut self, id: PartId, grid: Board) -> Next {
+        let part = &mut self.parts[id];
+        let search = &mut self.slots[part.search];
         part.found.push(Found {
             grid,
             node: part.nodes,
         });
-        if part.found.len() + search.found.len() >= search.options.solution_limit as usize {
-            Next::Enough
-        } else {
-            Next::Continue
-        }
+        search.all_found += 1;
+        let limit = search.options.solution_limit as usize;
+        let enough = part.found.len() + search.solutions.len() >= limit
+            || (search.last == id && search.all_found >= limit);
+        if enough { Next::Enough } else { Next::Continue }
     }
 
     /// Leaves a part undecided, and so its search.
     #[cold]
     pub(crate) fn give_up(&mut self, part: PartId) -> Next {
-        self.parts[part as usize].nodes = u32::MAX;
+        self.parts[part].nodes = u32::MAX;
         Next::Enough
     }
 
-    /// Adds to the time of a part's search.
+    /// The last part of the search of `part`, if nothing that it finds can count any more.
     #[inline(always)]
-    pub(crate) fn spend(&mut self, part: PartId, nanos: f64) {
-        self.searches[self.parts[part as usize].search as usize].nanos += nanos;
+    pub(crate) fn superfluous(&self, part: PartId) -> Option<PartId> {
+        let search = &self.slots[self.parts[part].search];
+        if search.first == search.last {
+            return None;
+        }
+        let last = &self.parts[search.last];
+        let Options {
+            solution_limit,
+            node_limit,
+        } = search.options;
+        let enough = search.all_found - last.found.len() >= solution_limit as usize
+            || search.all_nodes - u64::from(last.nodes) > u64::from(node_limit);
+        enough.then_some(search.last)
     }
 
-    /// Ends a part. If that settles its search, the solutions go to `solutions`, the lanes of its
-    /// other parts to `freed`, and the answer comes back.
+    /// The lane at work on a part.
+    pub(crate) fn lane_of(&self, part: PartId) -> Option<usize> {
+        self.parts[part].lane
+    }
+
+    /// Drops the last part of a search, which no lane works on.
+    pub(crate) fn drop_last(&mut self, last: PartId) {
+        let Part {
+            search: slot,
+            previous,
+            ..
+        } = self.parts[last];
+        let search = &mut self.slots[slot];
+        search.all_found -= self.parts[last].found.len();
+        search.all_nodes -= u64::from(self.parts[last].nodes);
+        self.link(slot, previous, None);
+        self.free(last);
+    }
+
+    fn free(&mut self, part: PartId) {
+        self.parts[part].found.clear();
+        self.parts[part].found.shrink_to(ROOM_KEPT);
+        self.free_parts.push(part);
+    }
+
+    /// A lane stops working on its part, and what it spent on it.
+    #[inline(always)]
+    pub(crate) fn leave(&mut self, part: PartId, spent: Share) {
+        let part = &mut self.parts[part];
+        part.lane = None;
+        self.slots[part.search].spent.add(spent);
+    }
+
+    /// Ends a part that its lane has left. If that decides the search, its solutions are appended
+    /// to `solutions`.
     #[inline(always)]
     pub(crate) fn end(
         &mut self,
         part: PartId,
         givens: &Board,
         solutions: &mut Vec<Board>,
-        freed: impl FnMut(usize, PartId),
-    ) -> Option<Finished> {
-        let ended = &mut self.parts[part as usize];
-        ended.lane = NONE;
-        let id = ended.search;
-        let first = solutions.len();
-        let verdict = self.settle(id, solutions)?;
-        Some(self.finish(id, verdict, givens, solutions.len() - first, freed))
+    ) -> Option<Outcome> {
+        let slot = self.parts[part].search;
+        let before = solutions.len();
+        if self.slots[slot].first != part {
+            self.join(part);
+            return None;
+        }
+        let verdict = self.count(slot, solutions)?;
+        let nodes = self.slots[slot].nodes;
+        // Clashing givens always end in a contradiction at the root.
+        if verdict == Verdict::Unsolvable && nodes == 1 && check::has_clash(givens) {
+            return Some(Outcome {
+                verdict: Verdict::ClashingGivens,
+                solution_count: 0,
+                nodes: 0,
+            });
+        }
+        let solution_count = u32::try_from(solutions.len() - before).unwrap_or(u32::MAX);
+        Some(Outcome {
+            verdict,
+            solution_count,
+            nodes,
+        })
     }
 
-    /// Ends a search whatever its state.
-    pub(crate) fn cancel(&mut self, part: PartId, freed: impl FnMut(usize, PartId)) -> Finished {
-        let id = self.parts[part as usize].search;
-        self.searches[id as usize].found.clear();
-        self.finish(id, Verdict::Cancelled, &Board::EMPTY, 0, freed)
+    /// Makes one part of an ended part and ended neighbours, so that there are never many more
+    /// parts than lanes.
+    fn join(&mut self, part: PartId) {
+        let Part { previous, next, .. } = self.parts[part];
+        for (left, right) in [(Some(part), next), (previous, Some(part))] {
+            if let (Some(left), Some(right)) = (left, right)
+                && self.parts[left].lane.is_none()
+                && self.parts[right].lane.is_none()
+            {
+                let found = std::mem::take(&mut self.parts[right].found);
+                let Part {
+                    search,
+                    next,
+                    nodes,
+                    ..
+                } = self.parts[right];
+                let before = self.parts[left].nodes;
+                let moved = found.into_iter().map(|Found { grid, node }| Found {
+                    grid,
+                    node: node.saturating_add(before),
+                });
+                self.parts[left].found.extend(moved);
+                self.parts[left].nodes = before.saturating_add(nodes);
+                self.link(search, Some(left), next);
+                self.free(right);
+            }
+        }
     }
 
-    /// Moves what the leading ended parts found into the search, up to its limits. Once that decides
-    /// the search, its solutions go to `solutions`.
+    /// Counts the ended parts at the front of the list.
     #[inline(always)]
-    fn settle(&mut self, id: u32, solutions: &mut Vec<Board>) -> Option<Verdict> {
-        let search = &mut self.searches[id as usize];
+    fn count(&mut self, slot: usize, solutions: &mut Vec<Board>) -> Option<Verdict> {
         loop {
-            let part = &mut self.parts[search.first as usize];
-            if part.lane != NONE {
+            let search = &mut self.slots[slot];
+            let first = search.first;
+            let part = &mut self.parts[first];
+            if part.lane.is_some() {
                 return None;
             }
-            let Options {
-                solution_limit,
-                node_limit,
-            } = search.options;
-            let nodes_left = node_limit - search.nodes;
-            let room = solution_limit as usize - search.found.len();
+            let (nodes_left, room) = (search.nodes_left(), search.solutions_left());
             let in_time = part
                 .found
                 .iter()
-                .take(room)
                 .take_while(|found| found.node <= nodes_left);
-            let count = in_time.clone().count();
+            let count = in_time.take(room).count();
+            let found = &part.found[..count];
             let verdict = if count == room {
-                search.nodes += part.found[count - 1].node;
-                if solution_limit == 1 {
+                search.nodes += found.last().map_or(0, |last| last.node);
+                Some(if search.options.solution_limit == 1 {
                     Verdict::Solved
                 } else {
                     Verdict::Multiple
-                }
+                })
             } else if part.nodes > nodes_left {
-                search.nodes = node_limit;
-                Verdict::Undecided
+                search.nodes = search.options.node_limit;
+                Some(Verdict::Undecided)
             } else {
                 search.nodes += part.nodes;
-                if part.next != NONE {
-                    search.found.extend(in_time.map(|found| found.grid));
-                    part.found.clear();
-                    let ended = search.first;
-                    search.first = part.next;
-                    self.free_parts.push(ended);
-                    continue;
-                }
-                match search.found.len() + count {
-                    0 => Verdict::Unsolvable,
-                    1 => Verdict::Unique,
-                    _ => Verdict::Multiple,
-                }
+                part.next
+                    .is_none()
+                    .then_some(match search.solutions.len() + count {
+                        0 => Verdict::Unsolvable,
+                        1 => Verdict::Unique,
+                        _ => Verdict::Multiple,
+                    })
             };
-            solutions.append(&mut search.found);
-            solutions.extend(in_time.map(|found| found.grid));
-            return Some(verdict);
+            if verdict.is_some() {
+                solutions.append(&mut search.solutions);
+                solutions.extend(found.iter().map(|found| found.grid));
+                return verdict;
+            }
+            search
+                .solutions
+                .extend(found.iter().map(|found| found.grid));
+            let next = part.next;
+            self.link(slot, None, next);
+            self.free(first);
         }
     }
 
+    /// A lane still at work on the search of `part`.
     #[inline(always)]
-    fn finish(
-        &mut self,
-        id: u32,
-        mut verdict: Verdict,
-        givens: &Board,
-        solution_count: usize,
-        mut freed: impl FnMut(usize, PartId),
-    ) -> Finished {
-        let search = &mut self.searches[id as usize];
-        // Clashing givens always end in a contradiction at the root.
-        if verdict == Verdict::Unsolvable && search.nodes == 1 && check::has_clash(givens) {
-            verdict = Verdict::ClashingGivens;
-            search.nodes = 0;
-        }
-        search.found.shrink_to(FOUND_KEPT);
-        let mut next = search.first;
-        while next != NONE {
-            let part = &mut self.parts[next as usize];
-            if part.lane != NONE {
-                freed(part.lane as usize, next);
+    pub(crate) fn next_lane(&self, part: PartId) -> Option<usize> {
+        let mut next = Some(self.slots[self.parts[part].search].first);
+        while let Some(id) = next {
+            if self.parts[id].lane.is_some() {
+                return self.parts[id].lane;
             }
-            part.found.clear();
-            part.found.shrink_to(FOUND_KEPT);
-            self.free_parts.push(next);
-            next = part.next;
+            next = self.parts[id].next;
         }
-        self.free_searches.push(id);
-        Finished {
-            task: search.task,
-            board: search.board,
-            outcome: Outcome {
-                verdict,
-                solution_count: solution_count as u32,
-                nodes: search.nodes,
-            },
-            nanos: search.nanos,
+        None
+    }
+
+    /// Forgets the search of `part`. Returns its board and the time it took.
+    #[inline(always)]
+    pub(crate) fn remove(&mut self, part: PartId) -> (BoardId, Share) {
+        let slot = self.parts[part].search;
+        let mut next = Some(self.slots[slot].first);
+        while let Some(id) = next {
+            next = self.parts[id].next;
+            self.free(id);
         }
+        let search = &mut self.slots[slot];
+        search.solutions.clear();
+        search.solutions.shrink_to(ROOM_KEPT);
+        self.free_slots.push(slot);
+        (search.board, search.spent)
+    }
+}
+
+impl Search {
+    #[inline(always)]
+    fn nodes_left(&self) -> u32 {
+        self.options.node_limit - self.nodes
+    }
+
+    #[inline(always)]
+    fn solutions_left(&self) -> usize {
+        self.options.solution_limit as usize - self.solutions.len()
     }
 }

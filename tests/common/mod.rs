@@ -6,6 +6,7 @@
     reason = "each test file is a crate of its own and uses a part"
 )]
 
+pub(crate) mod batch;
 pub(crate) mod boards;
 pub(crate) mod cases;
 pub(crate) mod oracle;

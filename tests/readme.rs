@@ -4,7 +4,11 @@
 //! are run as scripts. In what is compared, `...` alone on a line stands for any lines, and times
 //! and rates count as equal. The README's port is exchanged for a free one.
 
-#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a failed unwrap is a failed test, and a failed one shows how far it came"
+)]
 
 mod binary;
 

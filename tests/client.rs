@@ -5,8 +5,8 @@
 mod common;
 
 use common::{
-    texts::{UNIQUE, UNIQUE_SOLUTION},
     server::TestServer,
+    texts::{UNIQUE, UNIQUE_SOLUTION},
 };
 use sudoku_solver::client::{BatchSettings, Client, Closed, Error, Status};
 use tonic::Code;

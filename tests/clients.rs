@@ -161,15 +161,17 @@ fn grpcurl_streams_a_batch_from_its_standard_input() {
     let Some(grpcurl) = Grpcurl::start() else {
         return;
     };
-    let messages: String = [
+    let messages = [
         json!({"boards": [UNIQUE, TWO, UNSOLVABLE]}),
         json!({"boards": [CLASHING]}),
         json!({"boards": []}),
         json!({"boards": [MALFORMED, UNIQUE], "options": {"solutionLimit": 1}}),
     ]
-    .iter()
-    .map(|message| format!("{message}\n"))
-    .collect();
+    .map(|message| message.to_string())
+    .join(
+        "
+",
+    );
     let responses = grpcurl.call(&["-d", "@"], "sudoku.v1.SudokuSolver/SolveBatch", &messages);
     assert_eq!(
         statuses(&responses),

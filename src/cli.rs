@@ -1,3 +1,71 @@
-//! The subcommands of `sudoku-solver`, one a file.
+//! The command line: its subcommands, one a file, and how a run ends.
+//!
+//! Exit codes: 0 when all was done, 1 when a file, a connection or the server failed, 2 when the
+//! command line itself was wrong.
 
 pub mod serve;
+
+mod local;
+mod solve;
+
+use std::{
+    io::{self, Write as _},
+    process::ExitCode,
+};
+
+use anyhow::Context as _;
+use clap::{Parser, Subcommand};
+use tokio::runtime::{Builder, Runtime};
+
+/// Solves 9x9 Sudoku boards and proves how many solutions they have.
+#[derive(Debug, Parser)]
+#[command(version, about, arg_required_else_help = true, after_help = EXAMPLES)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  sudoku-solver solve boards.txt            solve a file, one answer a line
+  sudoku-solver solve --output jsonl -      solve standard input, one JSON object a board
+  sudoku-solver serve                       serve gRPC on 127.0.0.1:50051
+  sudoku-solver solve --server http://127.0.0.1:50051 boards.txt.gz";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Solve(solve::SolveArgs),
+    Serve(serve::ServeArgs),
+}
+
+impl Cli {
+    /// Runs the subcommand to its end.
+    pub fn run(self) -> ExitCode {
+        let done = match self.command {
+            Command::Solve(args) => solve::run(&args),
+            Command::Serve(args) => {
+                runtime().and_then(|runtime| runtime.block_on(serve::run(args)))
+            }
+        };
+        match done {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                say(&format!("error: {error:#}"));
+                ExitCode::FAILURE
+            }
+        }
+    }
+}
+
+/// The threads that every command runs its calls on; solving has its own.
+fn runtime() -> anyhow::Result<Runtime> {
+    Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("cannot start threads")
+}
+
+/// Writes a line for people. Where standard error is gone, nobody is left to be told.
+fn say(line: &str) {
+    drop(writeln!(io::stderr(), "{line}"));
+}

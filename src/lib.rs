@@ -18,6 +18,7 @@
 //! * [`wire`]: the messages of the contract, and the domain as messages.
 //! * [`service`]: the two calls, the solver threads behind them, and their errors.
 //! * [`server`]: connections, health, reflection, drain; [`limits`] bounds all of it.
+//! * [`client`]: boards in, answers out, over one connection.
 //! * [`cli`]: the subcommands.
 
 pub mod board;
@@ -33,5 +34,7 @@ pub mod limits;
 pub mod service;
 
 pub mod server;
+
+pub mod client;
 
 pub mod cli;

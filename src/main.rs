@@ -1,23 +1,10 @@
 //! The command line `sudoku-solver`.
 
-use clap::{Parser, Subcommand};
-use sudoku_solver::cli::serve;
+use std::process::ExitCode;
 
-#[derive(Parser)]
-#[command(version, about)]
-struct Cli {
-    #[command(subcommand)]
-    command: Command,
-}
+use clap::Parser as _;
+use sudoku_solver::cli::Cli;
 
-#[derive(Subcommand)]
-enum Command {
-    Serve(serve::ServeArgs),
-}
-
-#[tokio::main]
-async fn main() -> anyhow::Result<()> {
-    match Cli::parse().command {
-        Command::Serve(args) => serve::run(args).await,
-    }
+fn main() -> ExitCode {
+    Cli::parse().run()
 }

@@ -145,7 +145,7 @@ impl Program {
             .unwrap();
         let mut log = BufReader::new(child.stderr.take().unwrap()).lines();
         let address = loop {
-            let line = log.next().expect("it says where it listens").unwrap();
+            let line = log.next().unwrap().unwrap();
             let event: serde_json::Value = serde_json::from_str(&line).unwrap();
             if let Some(address) = event["fields"]["address"].as_str() {
                 break address.parse().unwrap();

@@ -2,11 +2,7 @@
 //!
 //! Each test has one solver thread and gives it a search that takes longer than anyone waits: the
 //! next call is answered only because the search was stopped.
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a failed unwrap is a failed test"
-)]
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod common;
 

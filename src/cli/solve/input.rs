@@ -1,0 +1,160 @@
+//! Where boards come from: files and standard input, compressed or not.
+
+use std::{
+    cell::RefCell,
+    fs::{self, File},
+    io::{self, BufRead, BufReader, Cursor, IsTerminal as _, Read},
+    path::{Path, PathBuf},
+    rc::Rc,
+    thread,
+};
+
+use anyhow::Context as _;
+use flate2::read::MultiGzDecoder;
+use tokio::runtime::Handle;
+
+use crate::{board::text::file::BoardTexts, cli::say, client::Feed};
+
+/// Bytes that are read at once. What a read brings is sent before the next one, so this also is
+/// about as much text as fills three messages.
+const READ_BYTES: usize = 64 * 1024;
+
+/// How a gzip file begins.
+const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+
+/// Files to read, one after the other.
+#[derive(Debug)]
+pub(super) struct Input {
+    sources: Vec<Source>,
+}
+
+#[derive(Debug)]
+enum Source {
+    Stdin,
+    File(PathBuf),
+}
+
+impl Input {
+    /// What the command line names. A file that is not there is an error now and not after an
+    /// hour of solving the files before it.
+    pub(super) fn find(files: &[PathBuf]) -> anyhow::Result<Input> {
+        let stdin = Path::new("-");
+        let mut sources = Vec::with_capacity(files.len().max(1));
+        for file in files {
+            if file == stdin {
+                sources.push(Source::Stdin);
+            } else {
+                fs::metadata(file).with_context(|| format!("cannot read {}", file.display()))?;
+                sources.push(Source::File(file.clone()));
+            }
+        }
+        if files.is_empty() {
+            sources.push(Source::Stdin);
+        }
+        Ok(Input { sources })
+    }
+
+    /// Reads everything on a thread of its own, as reads of files and terminals block. Its feed is
+    /// closed when it ends, also by an error: what was read before that is still answered.
+    pub(super) fn feed_into(
+        self,
+        feed: Feed,
+        runtime: Handle,
+    ) -> io::Result<thread::JoinHandle<anyhow::Result<()>>> {
+        thread::Builder::new()
+            .name("reader".to_owned())
+            .spawn(move || {
+                let sink = Rc::new(RefCell::new(Sink { feed, runtime }));
+                let read = self
+                    .sources
+                    .iter()
+                    .try_for_each(|source| source.read_into(&sink));
+                let closed = sink.borrow_mut().flush().is_err();
+                // An error that the end of the call caused is told by the answers, and better.
+                if closed { Ok(()) } else { read }
+            })
+    }
+}
+
+impl Source {
+    fn read_into(&self, sink: &Rc<RefCell<Sink>>) -> anyhow::Result<()> {
+        match self {
+            Source::Stdin => {
+                let stdin = io::stdin();
+                if stdin.is_terminal() {
+                    say("reading boards from the terminal; end with Ctrl-D");
+                }
+                read_boards(stdin.lock(), sink).context("cannot read standard input")
+            }
+            Source::File(path) => File::open(path)
+                .and_then(|file| read_boards(file, sink))
+                .with_context(|| format!("cannot read {}", path.display())),
+        }
+    }
+}
+
+fn read_boards(raw: impl Read, sink: &Rc<RefCell<Sink>>) -> io::Result<()> {
+    let raw = FlushBeforeRead {
+        raw,
+        sink: Rc::clone(sink),
+    };
+    let mut texts = BoardTexts::new(decompress(raw)?);
+    while let Some(board) = texts.next_text()? {
+        sink.borrow_mut().push(board.text)?;
+    }
+    Ok(())
+}
+
+fn decompress<'a>(mut raw: impl Read + 'a) -> io::Result<Box<dyn BufRead + 'a>> {
+    let mut head = Vec::new();
+    raw.by_ref()
+        .take(GZIP_MAGIC.len() as u64)
+        .read_to_end(&mut head)?;
+    let compressed = head == GZIP_MAGIC;
+    let whole = Cursor::new(head).chain(raw);
+    Ok(if compressed {
+        let whole = BufReader::with_capacity(READ_BYTES, whole);
+        Box::new(BufReader::with_capacity(
+            READ_BYTES,
+            MultiGzDecoder::new(whole),
+        ))
+    } else {
+        Box::new(BufReader::with_capacity(READ_BYTES, whole))
+    })
+}
+
+/// The feed, for a thread that may block.
+struct Sink {
+    feed: Feed,
+    runtime: Handle,
+}
+
+impl Sink {
+    fn push(&mut self, board: &str) -> io::Result<()> {
+        if self.feed.push(board) {
+            self.flush()
+        } else {
+            Ok(())
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.runtime
+            .block_on(self.feed.flush())
+            .map_err(io::Error::other)
+    }
+}
+
+/// Sends what it has before it reads on: a board that someone types or a program pipes in is
+/// answered at once, and does not wait until a message is full.
+struct FlushBeforeRead<R> {
+    raw: R,
+    sink: Rc<RefCell<Sink>>,
+}
+
+impl<R: Read> Read for FlushBeforeRead<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.sink.borrow_mut().flush()?;
+        self.raw.read(buffer)
+    }
+}

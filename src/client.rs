@@ -1,0 +1,170 @@
+//! A client that sends boards by the million over one connection and hands out their answers in
+//! order.
+//!
+//! Boards travel in messages of some hundred, several messages at a time: a window bounds how many
+//! boards may wait for their answers, so memory stays flat however long the stream is.
+//!
+//! ```no_run
+//! use sudoku_solver::client::{BatchSettings, Client, Status};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), sudoku_solver::client::Error> {
+//! let client = Client::connect("http://127.0.0.1:50051").await?;
+//! let boards = [
+//!     "..............3.85..1.2.......5.7.....4...1...9.......5......73..2.1........4...9",
+//!     "not a board",
+//! ];
+//! let mut answers = client.solve_all(boards, BatchSettings::default()).await?;
+//! while let Some(answer) = answers.next().await? {
+//!     match answer.status {
+//!         Status::Unique => println!("{}: {}", answer.index, answer.solutions[0]),
+//!         status => println!("{}: {}", answer.index, status.name()),
+//!     }
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Where boards come from somewhere that blocks or fails, [`Client::solve_batch`] gives the two
+//! ends apart: a [`Feed`] to send boards into, and the [`Answers`].
+
+mod answer;
+mod answers;
+mod error;
+mod feed;
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::sync::{Semaphore, mpsc};
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::transport::{Channel, Endpoint};
+
+use crate::wire::pb::{SolveOptions, sudoku_solver_client::SudokuSolverClient};
+
+pub use answer::{Answer, Status};
+pub use answers::Answers;
+pub use error::Error;
+pub use feed::{Closed, Feed};
+
+/// How long to wait for a connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Messages ready to be sent that the transport has not taken yet. More would only wait elsewhere.
+const MESSAGES_QUEUED_MAX: usize = 4;
+
+/// How to send a batch, and how far to search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BatchSettings {
+    /// Stop at this many solutions of a board; `None` leaves it to the contract: 2.
+    pub solution_limit: Option<u32>,
+    /// Stop a board after this many nodes; `None` leaves it to the server.
+    pub node_limit: Option<u32>,
+    /// Boards in one message, at least 1. Fewer go out when [`Feed::flush`] says so.
+    pub boards_per_message: usize,
+    /// Boards that may wait for their answers, at least one message of them.
+    pub boards_in_flight: usize,
+}
+
+impl BatchSettings {
+    /// The most boards in flight; larger settings are taken as this.
+    pub const BOARDS_IN_FLIGHT_MAX: usize = 1 << 20;
+}
+
+impl Default for BatchSettings {
+    fn default() -> Self {
+        BatchSettings {
+            solution_limit: None,
+            node_limit: None,
+            boards_per_message: 256,
+            boards_in_flight: 8192,
+        }
+    }
+}
+
+/// A connection to a server. Clones share it.
+#[derive(Clone, Debug)]
+pub struct Client {
+    rpc: SudokuSolverClient<Channel>,
+}
+
+impl Client {
+    /// Connects to a server by its URL, such as `http://127.0.0.1:50051`.
+    ///
+    /// # Errors
+    ///
+    /// A URL that is none, and a server that cannot be reached.
+    pub async fn connect(url: &str) -> Result<Client, Error> {
+        let endpoint = Endpoint::from_shared(url.to_owned()).map_err(|cause| Error::Url {
+            url: url.to_owned(),
+            cause,
+        })?;
+        let channel = endpoint
+            .connect_timeout(CONNECT_TIMEOUT)
+            .connect()
+            .await
+            .map_err(|cause| Error::Connect {
+                url: url.to_owned(),
+                cause,
+            })?;
+        Ok(Client::from_channel(channel))
+    }
+
+    /// A client over a channel that the caller made.
+    pub fn from_channel(channel: Channel) -> Client {
+        Client {
+            rpc: SudokuSolverClient::new(channel),
+        }
+    }
+
+    /// Opens one `SolveBatch` call: boards go into the [`Feed`], their results come out of the
+    /// [`Answers`]. Use both at once: a full window holds the feed back until answers are read.
+    ///
+    /// # Errors
+    ///
+    /// The server's refusal of the call.
+    pub async fn solve_batch(&self, settings: BatchSettings) -> Result<(Feed, Answers), Error> {
+        let window = settings
+            .boards_in_flight
+            .clamp(1, BatchSettings::BOARDS_IN_FLIGHT_MAX);
+        let per_message = settings.boards_per_message.clamp(1, window);
+        let options = SolveOptions {
+            solution_limit: settings.solution_limit,
+            node_limit: settings.node_limit,
+        };
+        let window = Arc::new(Semaphore::new(window));
+        let (requests, outgoing) = mpsc::channel(MESSAGES_QUEUED_MAX);
+        // Unbounded in type only: every board in it holds a place in the window.
+        let (sent, unanswered) = mpsc::unbounded_channel();
+        let feed = Feed::new(requests, sent, Arc::clone(&window), options, per_message);
+        let responses = self
+            .rpc
+            .clone()
+            .solve_batch(ReceiverStream::new(outgoing))
+            .await
+            .map_err(|status| Error::rpc(0, &status))?
+            .into_inner();
+        Ok((feed, Answers::new(responses, unanswered, window)))
+    }
+
+    /// Solves every board of an iterator, which is run by the async runtime and so must not block.
+    ///
+    /// # Errors
+    ///
+    /// The server's refusal of the call; what goes wrong later comes out of the answers.
+    pub async fn solve_all<I>(&self, boards: I, settings: BatchSettings) -> Result<Answers, Error>
+    where
+        I: IntoIterator<Item: AsRef<str> + Send, IntoIter: Send + 'static>,
+    {
+        let boards = boards.into_iter();
+        let (mut feed, answers) = self.solve_batch(settings).await?;
+        tokio::spawn(async move {
+            for board in boards {
+                if feed.push(board.as_ref()) {
+                    feed.flush().await?;
+                }
+            }
+            feed.finish().await
+        });
+        Ok(answers)
+    }
+}

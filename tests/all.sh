@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Checks everything: form, lints, documentation, contract, tests, clients of other languages, and
+# the README's commands. Needs a Rust toolchain, Python 3, Node with npm, and their registries.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+step() {
+    printf '\n== %s\n' "$*"
+}
+
+step "formatting"
+cargo fmt --check
+
+step "lints"
+cargo clippy --all-targets --locked -- -D warnings
+
+step "documentation"
+RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --locked
+
+step "clients of other languages, into target/peers"
+tests/peers.sh
+export SUDOKU_PEERS=target/peers
+
+step "contract"
+(cd proto && ../target/peers/node/node_modules/.bin/buf lint)
+
+# What the README runs is the release build, and so is built before anything waits for it.
+step "release build"
+cargo build --release --locked
+
+if [[ ! -d ../shared ]]; then
+    printf '\n../shared is not there: the tests that read it say so and check nothing\n'
+fi
+
+step "tests"
+cargo test --doc --locked
+if cargo nextest --version >/dev/null 2>&1; then
+    cargo nextest run --locked --all-targets --no-fail-fast
+else
+    cargo test --locked --all-targets --no-fail-fast
+fi

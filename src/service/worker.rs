@@ -24,7 +24,7 @@ use crate::{
 
 /// Below this many boards the engine's vectors do not pay: one sweep takes as long for one board as
 /// for all lanes (`docs/batch-engine.md` has the measurement).
-const ENGINE_BOARDS_MIN: usize = 12;
+const ENGINE_BOARDS_MIN: usize = 32;
 
 /// Nodes after which a board is left to the engine, where idle lanes share its search. It begins anew
 /// there: carrying the search over would save a tenth of a millisecond of what takes longer by far.

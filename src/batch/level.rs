@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 #[cfg(target_arch = "x86_64")]
 use super::x86::{Avx2Core, Avx512Core};
-use super::{desk::Tasks, engine::Core, lanes::Lanes};
+use super::{desk::Tasks, engine::Core};
 
 /// The vector instructions that an engine uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -85,9 +85,15 @@ impl FromStr for Level {
 /// Words of a portable vector.
 const PORTABLE_WORDS: usize = 2;
 
+/// The portable vector. Every x86-64 has SSE2; elsewhere the compiler makes of the words what it can.
+#[cfg(target_arch = "x86_64")]
+type Portable = super::x86::V128;
+#[cfg(not(target_arch = "x86_64"))]
+type Portable = super::lanes::Lanes<PORTABLE_WORDS>;
+
 /// The memory of an engine of some level.
 pub(super) enum LevelCore {
-    Portable(Box<Core<Lanes<PORTABLE_WORDS>, PORTABLE_WORDS>>),
+    Portable(Box<Core<Portable, PORTABLE_WORDS>>),
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2Core),
     #[cfg(target_arch = "x86_64")]

@@ -15,11 +15,13 @@
 
 use std::{
     arch::x86_64::{
-        __m256i, __m512i, _mm_cvtsi32_si128, _mm256_and_si256, _mm256_andnot_si256,
-        _mm256_loadu_si256, _mm256_or_si256, _mm256_set1_epi64x, _mm256_sll_epi64,
-        _mm256_srl_epi64, _mm256_storeu_si256, _mm256_xor_si256, _mm512_and_si512,
-        _mm512_andnot_si512, _mm512_loadu_si512, _mm512_or_si512, _mm512_set1_epi64,
-        _mm512_sll_epi64, _mm512_srl_epi64, _mm512_storeu_si512, _mm512_xor_si512,
+        __m128i, __m256i, __m512i, _mm_and_si128, _mm_andnot_si128, _mm_cvtsi32_si128,
+        _mm_loadu_si128, _mm_or_si128, _mm_set1_epi64x, _mm_sll_epi64, _mm_srl_epi64,
+        _mm_storeu_si128, _mm_xor_si128, _mm256_and_si256, _mm256_andnot_si256, _mm256_loadu_si256,
+        _mm256_or_si256, _mm256_set1_epi64x, _mm256_sll_epi64, _mm256_srl_epi64,
+        _mm256_storeu_si256, _mm256_xor_si256, _mm512_and_si512, _mm512_andnot_si512,
+        _mm512_loadu_si512, _mm512_or_si512, _mm512_set1_epi64, _mm512_sll_epi64, _mm512_srl_epi64,
+        _mm512_storeu_si512, _mm512_xor_si512,
     },
     mem::transmute,
     ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, Not},
@@ -182,6 +184,13 @@ macro_rules! vector {
     };
 }
 
+// SSE2, which every x86-64 has.
+vector!(
+    V128(__m128i), 2,
+    and _mm_and_si128, or _mm_or_si128, xor _mm_xor_si128, andnot _mm_andnot_si128,
+    splat _mm_set1_epi64x, load _mm_loadu_si128, store _mm_storeu_si128,
+    sll _mm_sll_epi64, srl _mm_srl_epi64
+);
 vector!(
     V256(__m256i), 4,
     and _mm256_and_si256, or _mm256_or_si256, xor _mm256_xor_si256, andnot _mm256_andnot_si256,

@@ -67,8 +67,8 @@ impl<T> Tasks for Queue<T> {
         self.waiting.pop_front()
     }
 
-    fn done(&mut self, ticket: T, answers: Answers) {
-        self.done.push((ticket, answers));
+    fn done(&mut self, task: Task<T>, answers: Answers) {
+        self.done.push((task.ticket, answers));
     }
 }
 

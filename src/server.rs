@@ -25,7 +25,7 @@ use crate::{
 /// Why a server could not start.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// The system refused a solver thread.
+    /// The system refused a solver thread, or the CPU lacks the level asked for.
     #[error("cannot start the solver threads")]
     Threads(#[source] io::Error),
     /// The descriptors compiled into the program are not usable.
@@ -47,7 +47,7 @@ pub async fn serve(
 ) -> Result<(), ServeError> {
     let health = Health::not_serving().await;
     let queue = Queue::new(config.queued_calls_max, config.queued_jobs_max);
-    let pool = Pool::start(config.workers, queue).map_err(ServeError::Threads)?;
+    let pool = Pool::start(config.workers, config.cpu_level, queue).map_err(ServeError::Threads)?;
     let life = Life::new();
     let service = SolverService::new(config.settings(), pool, life.clone());
     let routes = routes::routes(service, &health)?;

@@ -2,7 +2,7 @@
 //! the work between.
 //!
 //! Nothing here searches on the runtime's threads, and nothing here waits for ever: each call has
-//! an end in [`deadline`], each queue a bound in [`limits`](crate::limits).
+//! an end in `deadline`, each queue a bound in [`limits`](crate::limits).
 
 mod call;
 mod deadline;
@@ -15,6 +15,7 @@ pub mod queue;
 pub mod status;
 mod stream;
 mod unary;
+mod worker;
 
 use std::sync::Arc;
 

@@ -145,7 +145,7 @@ async fn a_half_closed_stream_gets_all_its_answers() {
 async fn replies_stay_small_whatever_is_asked_for() {
     let server = TestServer::start().await;
     let mut client = server.client().await;
-    let boards = vec![EMPTY; 300];
+    let boards = vec![EMPTY; 120];
     let mut batch = Batch::open(&mut client).await.unwrap();
     batch
         .send(message(&boards, options(Some(10_000), None)))

@@ -2,16 +2,26 @@
 //!
 //! Each test has one solver thread and gives it a search that takes longer than anyone waits: the
 //! next call is answered only because the search was stopped.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a failed unwrap is a failed test"
+)]
 
 mod common;
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use common::{
     server::{Batch, Client, TestServer, longest, message, options, request, solve_batch, workers},
-    texts::{LONG, UNIQUE},
+    texts::{EMPTY, LONG, UNIQUE},
 };
-use sudoku_solver::{server::Config, wire::pb::SolveStatus};
+use sudoku_solver::{
+    board::text::parse,
+    server::Config,
+    solver::{CancelFlag, Options, Solver, Verdict},
+    wire::pb::SolveStatus,
+};
 use tokio_stream::{StreamExt as _, wrappers::ReceiverStream};
 use tonic::{Code, Request};
 use tonic_types::StatusExt as _;
@@ -27,12 +37,34 @@ async fn one_thread() -> TestServer {
     .await
 }
 
+/// The next call is answered, and long before the search could have ended by itself: a quarter of
+/// the same search, begun now, must not be faster. However slow the machine, both are.
 async fn assert_free(client: &mut Client) {
-    let response = client.solve(request(UNIQUE, None)).await.unwrap();
-    assert_eq!(
-        response.into_inner().result.unwrap().status(),
-        SolveStatus::Unique
-    );
+    let quarter = Arc::new(CancelFlag::new());
+    let search = tokio::task::spawn_blocking({
+        let cancel = Arc::clone(&quarter);
+        move || {
+            let options = Options {
+                solution_limit: 2,
+                node_limit: 2_000_000,
+            };
+            let outcome =
+                Solver::new().solve(&parse(LONG).unwrap(), options, &cancel, &mut Vec::new());
+            assert_ne!(
+                outcome.verdict,
+                Verdict::Unsolvable,
+                "the search is not long enough"
+            );
+        }
+    });
+    let response = tokio::select! {
+        biased;
+        response = client.solve(request(UNIQUE, None)) => response.unwrap(),
+        search = search => panic!("the thread is still searching: {search:?}"),
+    };
+    quarter.cancel();
+    let result = response.into_inner().result.unwrap();
+    assert_eq!(result.status(), SolveStatus::Unique);
 }
 
 fn with_deadline<T>(message: T, timeout: &str) -> Request<T> {
@@ -128,20 +160,18 @@ async fn a_deadline_ends_a_stream_in_the_middle() {
 #[tokio::test]
 async fn a_deadline_stops_the_search_of_a_client_that_does_not_read() {
     let server = one_thread().await;
-    let mut client = server.client().await;
+    let mut client = server.narrow_client().await;
     let (requests, outgoing) = tokio::sync::mpsc::channel(1);
-    let call = with_deadline(ReceiverStream::new(outgoing), "300m");
+    let call = with_deadline(ReceiverStream::new(outgoing), "500m");
     let replies = client.solve_batch(call).await.unwrap().into_inner();
-    // More than the client's window lets through, so that the server is stuck with replies.
+    // The first boards have more solutions than the client's window lets through: the server is
+    // stuck with them, polls the stream no more, and searches the last one.
+    let boards = [[EMPTY; 20].as_slice(), &[LONG]].concat();
     requests
-        .send(message(
-            &[common::texts::EMPTY; 40],
-            options(Some(1000), None),
-        ))
+        .send(message(&boards, options(Some(1000), Some(u32::MAX))))
         .await
         .unwrap();
-    requests.send(message(&[LONG], longest())).await.unwrap();
-    tokio::time::sleep(SOON).await;
+    tokio::time::sleep(4 * SOON).await;
     assert_free(&mut server.client().await).await;
     drop((replies, requests));
 }
@@ -157,7 +187,7 @@ async fn a_thousand_cancelled_calls_end_nobody_elses() {
             let mut client = client.clone();
             calls.spawn(async move { client.solve(request(LONG, longest())).await });
         }
-        tokio::task::yield_now().await;
+        tokio::time::sleep(SOON / 5).await;
         calls.shutdown().await;
     }
     assert_free(&mut client).await;

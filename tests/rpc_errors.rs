@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use common::{
     server::{Batch, Client, TestServer, longest, message, options, request, solve_batch, workers},
-    texts::{EMPTY, FAULT, LONG, MALFORMED, UNIQUE},
+    texts::{EMPTY, LONG, MALFORMED, UNIQUE},
 };
 use sudoku_solver::{
     limits,
@@ -174,6 +174,7 @@ async fn open_streams_are_limited() {
     third.finish().await.unwrap();
 }
 
+#[cfg(debug_assertions)]
 #[tokio::test]
 async fn a_panic_costs_the_call_and_nothing_else() {
     let server = TestServer::with(Config {
@@ -183,14 +184,14 @@ async fn a_panic_costs_the_call_and_nothing_else() {
     .await;
     let mut client = server.client().await;
     for _ in 0..3 {
-        let status = refused(&mut client, FAULT, None).await;
+        let status = refused(&mut client, common::texts::FAULT, None).await;
         assert_info(&status, Code::Internal, "SOLVER_FAILED");
         client.solve(request(UNIQUE, None)).await.unwrap();
     }
     let mut batch = Batch::open(&mut client).await.unwrap();
     batch.send(message(&[UNIQUE], None)).await;
     batch.results(1).await.unwrap();
-    batch.send(message(&[FAULT], None)).await;
+    batch.send(message(&[common::texts::FAULT], None)).await;
     assert_info(
         &batch.reply().await.unwrap_err(),
         Code::Internal,

@@ -421,3 +421,12 @@ proptest! {
         prop_assert!(after.len() >= before.len());
     }
 }
+
+#[test]
+fn four_equal_givens_in_a_rectangle_clash() {
+    // Rows 8 and 9, columns 1 and 4: each can be "paired" with a box of its own.
+    let text = "...............................................................9..9.....9..9.....";
+    let (outcome, _) = solve(&sample::board(text), Options::default());
+    assert_eq!(outcome.verdict, Verdict::ClashingGivens);
+    assert_eq!(outcome.nodes, 0);
+}

@@ -12,7 +12,7 @@ use common::{
 use sudoku_solver::{
     board::{
         Board, check,
-        units::{PEERS, UNITS_OF, Unit},
+        units::{PEERS, Unit},
     },
     solver::{
         CancelFlag, Options, Solver,
@@ -124,7 +124,9 @@ impl Candidates {
     fn close(&mut self, steps: &[Step]) -> Closed {
         loop {
             let before = *self;
-            steps.iter().for_each(|&step| self.step(step));
+            for &step in steps {
+                self.step(step);
+            }
             if *self == before {
                 break;
             }

@@ -1,38 +1,36 @@
 //! The tasks at hand: which board is next, and where its answer goes.
 
-use std::sync::Arc;
-
 use crate::{
     board::Board,
     solver::{
-        CancelFlag, Options, Outcome,
+        Options, Outcome,
         answers::{Answer, Answers},
     },
 };
 
 /// Boards that are solved alike and answered together.
-#[derive(Debug)]
-pub struct Task<T> {
-    /// The boards.
-    pub boards: Vec<Board>,
+pub trait Task {
+    /// The boards; always the same ones.
+    fn boards(&self) -> &[Board];
+
     /// How far to search each.
-    pub options: Options,
-    /// Ends the task early; what is not answered by then is [`Verdict::Cancelled`](crate::solver::Verdict::Cancelled).
-    pub cancel: Arc<CancelFlag>,
-    /// Tells the caller which task this was.
-    pub ticket: T,
+    fn options(&self) -> Options;
+
+    /// Whether nobody wants the answers any more. Those still missing by then are
+    /// [`Verdict::Cancelled`](crate::solver::Verdict::Cancelled).
+    fn is_cancelled(&self) -> bool;
 }
 
 /// Where an engine's work comes from and goes to.
 pub trait Tasks {
-    /// What tells one task from another.
-    type Ticket;
+    /// The kind of task.
+    type Task: Task;
 
     /// The next task, if one waits. Called whenever lanes run idle; must not block.
-    fn next(&mut self) -> Option<Task<Self::Ticket>>;
+    fn next(&mut self) -> Option<Self::Task>;
 
     /// Takes a task back with its answers, one a board in order. Tasks end in any order.
-    fn done(&mut self, task: Task<Self::Ticket>, answers: Answers);
+    fn done(&mut self, task: Self::Task, answers: Answers);
 }
 
 /// Solutions that the boards in the lanes may have among them, so that memory stays bounded when
@@ -43,7 +41,7 @@ const SOLUTIONS_IN_LANES_MAX: usize = 40_000;
 pub(crate) struct Desk<'a, T: Tasks> {
     tasks: &'a mut T,
     /// In slots that keep their place while a board refers to them.
-    active: Vec<Option<Active<T::Ticket>>>,
+    active: Vec<Option<Active<T::Task>>>,
     free: Vec<usize>,
     current: Option<BoardId>,
     /// What the boards in the lanes may still have to return.
@@ -58,7 +56,7 @@ pub(crate) struct BoardId {
 }
 
 struct Active<T> {
-    task: Task<T>,
+    task: T,
     answers: Answers,
     /// Boards not yet answered.
     left: usize,
@@ -81,13 +79,13 @@ impl<'a, T: Tasks> Desk<'a, T> {
         loop {
             if let Some(id) = self.current {
                 let active = self.active(id.task);
-                let limit = active.task.options.solution_limit as usize;
+                let limit = active.task.options().solution_limit as usize;
                 let after = self.solutions_in_lanes + limit;
                 if self.solutions_in_lanes > 0 && after > SOLUTIONS_IN_LANES_MAX {
                     return None;
                 }
                 let board = id.board + 1;
-                let more = board < active.task.boards.len();
+                let more = board < active.task.boards().len();
                 self.current = more.then_some(BoardId { board, ..id });
                 self.solutions_in_lanes = after;
                 return Some(id);
@@ -97,8 +95,8 @@ impl<'a, T: Tasks> Desk<'a, T> {
         }
     }
 
-    fn begin(&mut self, task: Task<T::Ticket>) {
-        let left = task.boards.len();
+    fn begin(&mut self, task: T::Task) {
+        let left = task.boards().len();
         let unanswered = Answer {
             outcome: Outcome::CANCELLED,
             solve_nanos: 0,
@@ -108,7 +106,7 @@ impl<'a, T: Tasks> Desk<'a, T> {
             answers: vec![unanswered; left],
             solutions: Vec::with_capacity(left),
         };
-        if left == 0 || task.cancel.is_cancelled() {
+        if left == 0 || task.is_cancelled() {
             self.tasks.done(task, answers);
             return;
         }
@@ -130,20 +128,20 @@ impl<'a, T: Tasks> Desk<'a, T> {
     /// The board itself.
     #[inline(always)]
     pub(crate) fn board(&self, id: BoardId) -> &Board {
-        &self.active(id.task).task.boards[id.board]
+        &self.active(id.task).task.boards()[id.board]
     }
 
     /// How far to search it.
     #[inline(always)]
     pub(crate) fn options(&self, id: BoardId) -> Options {
-        self.active(id.task).task.options
+        self.active(id.task).task.options()
     }
 
     /// A board, and the list that its solutions are to be appended to.
     #[inline(always)]
     pub(crate) fn board_and_solutions(&mut self, id: BoardId) -> (&Board, &mut Vec<Board>) {
         let Active { task, answers, .. } = self.active_mut(id.task);
-        (&task.boards[id.board], &mut answers.solutions)
+        (&task.boards()[id.board], &mut answers.solutions)
     }
 
     /// Answers a board. Its solutions are the last ones in the list of its task.
@@ -158,7 +156,7 @@ impl<'a, T: Tasks> Desk<'a, T> {
             first_solution: u32::try_from(first).unwrap_or(u32::MAX),
         };
         active.left -= 1;
-        let limit = active.task.options.solution_limit as usize;
+        let limit = active.task.options().solution_limit as usize;
         self.solutions_in_lanes -= limit;
         self.close_if_answered(task);
     }
@@ -170,18 +168,18 @@ impl<'a, T: Tasks> Desk<'a, T> {
         {
             self.current = None;
             let active = self.active_mut(task);
-            active.left -= active.task.boards.len() - board;
+            active.left -= active.task.boards().len() - board;
             self.close_if_answered(task);
         }
         self.active
             .iter()
             .flatten()
-            .any(|active| active.task.cancel.is_cancelled())
+            .any(|active| active.task.is_cancelled())
     }
 
     /// Whether the caller no longer wants the task.
     pub(crate) fn is_cancelled(&self, task: usize) -> bool {
-        self.active(task).task.cancel.is_cancelled()
+        self.active(task).task.is_cancelled()
     }
 
     #[inline(always)]
@@ -203,7 +201,7 @@ impl<'a, T: Tasks> Desk<'a, T> {
         reason = "a slot is emptied with the last of its boards"
     )]
     #[inline(always)]
-    fn active(&self, task: usize) -> &Active<T::Ticket> {
+    fn active(&self, task: usize) -> &Active<T::Task> {
         self.active[task]
             .as_ref()
             .expect("the task of a board in a lane")
@@ -214,7 +212,7 @@ impl<'a, T: Tasks> Desk<'a, T> {
         reason = "a slot is emptied with the last of its boards"
     )]
     #[inline(always)]
-    fn active_mut(&mut self, task: usize) -> &mut Active<T::Ticket> {
+    fn active_mut(&mut self, task: usize) -> &mut Active<T::Task> {
         self.active[task]
             .as_mut()
             .expect("the task of a board in a lane")

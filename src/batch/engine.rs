@@ -183,7 +183,7 @@ impl<V: Vector<N>, const N: usize> Core<V, N> {
                 ended.insert(lane);
             }
         }
-        lanes &= !ended;
+        lanes &= self.busy & !ended;
         if !lanes.any() {
             return ended;
         }
@@ -205,7 +205,23 @@ impl<V: Vector<N>, const N: usize> Core<V, N> {
 
     #[inline(always)]
     fn begin_node(&mut self, lane: usize) -> Next {
-        self.parts[lane].map_or(Next::Enough, |part| self.searches.begin_node(part))
+        let Some(part) = self.parts[lane] else {
+            return Next::Enough;
+        };
+        let next = self.searches.begin_node(part);
+        self.drop_superfluous(part);
+        next
+    }
+
+    /// Frees lanes whose part of the search of `part` cannot count any more.
+    #[inline(always)]
+    fn drop_superfluous(&mut self, part: PartId) {
+        while let Some(last) = self.searches.superfluous(part) {
+            if let Some(lane) = self.searches.lane_of(last) {
+                self.leave(lane);
+            }
+            self.searches.drop_last(last);
+        }
     }
 
     /// Takes the grid of a solved lane.
@@ -217,7 +233,9 @@ impl<V: Vector<N>, const N: usize> Core<V, N> {
         let givens = desk.board(self.searches.board_of(part));
         let grid = Board::new(planes::unpack(&self.outside.grid(lane)));
         if let Some(grid) = grid.filter(|grid| check::is_solution(givens, grid)) {
-            return self.searches.add_solution(part, grid);
+            let next = self.searches.add_solution(part, grid);
+            self.drop_superfluous(part);
+            return next;
         }
         debug_assert!(false, "not a solution: {grid:?} of {givens}");
         self.searches.give_up(part)

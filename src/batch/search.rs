@@ -7,9 +7,14 @@
 //! it all.
 //!
 //! ```text
-//! first --> [ended: 40 nodes, 1 solution] --> [at work] --> [ended: 7 nodes] --> [at work]
-//!            counted at once                   when it ends, it and the next are counted
+//! first --> [at work] --> [ended: 47 nodes, 1 solution] --> [at work] --> [at work]  <-- last
+//!            when it ends, both are counted                                dropped once the parts
+//!                                                                          before reach a limit
 //! ```
+//!
+//! Parts at the end of the list are dropped as soon as those before hold as many solutions as are
+//! asked for, or more nodes than are allowed: nothing behind can count then, whatever comes before.
+//! Without that, every lane would look for ten thousand solutions of its own on a sparse board.
 
 use super::{clock::Share, desk::BoardId};
 use crate::{
@@ -36,6 +41,7 @@ pub(crate) struct Searches {
 struct Part {
     /// Slot of its search.
     search: usize,
+    previous: Option<PartId>,
     next: Option<PartId>,
     /// The lane at work on it, until it ends.
     lane: Option<usize>,
@@ -53,10 +59,14 @@ struct Found {
 struct Search {
     board: BoardId,
     options: Options,
-    first: Option<PartId>,
-    /// Nodes and solutions of the parts that were counted.
+    first: PartId,
+    last: PartId,
+    /// Nodes and solutions of parts that were counted.
     nodes: u32,
     solutions: Vec<Board>,
+    /// Nodes and solutions of all parts, counted or not.
+    all_nodes: u64,
+    all_found: usize,
     spent: Share,
 }
 
@@ -73,49 +83,71 @@ impl Searches {
     /// Begins the search of a board, its root before `lane`.
     #[inline(always)]
     pub(crate) fn start(&mut self, board: BoardId, options: Options, lane: usize) -> PartId {
-        let id = self.free_slots.pop().unwrap_or(self.slots.len());
-        let first = self.new_part(id, None, lane);
-        if let Some(search) = self.slots.get_mut(id) {
-            (search.board, search.options, search.first) = (board, options, Some(first));
-            (search.nodes, search.spent) = (0, Share::default());
+        let slot = self.free_slots.pop().unwrap_or(self.slots.len());
+        let part = self.new_part(slot, lane);
+        if let Some(search) = self.slots.get_mut(slot) {
+            (search.board, search.options) = (board, options);
+            (search.first, search.last) = (part, part);
+            (search.nodes, search.all_nodes, search.all_found) = (0, 1, 0);
+            search.spent = Share::default();
         } else {
             self.slots.push(Search {
                 board,
                 options,
-                first: Some(first),
+                first: part,
+                last: part,
                 nodes: 0,
                 solutions: Vec::new(),
+                all_nodes: 1,
+                all_found: 0,
                 spent: Share::default(),
             });
         }
-        first
+        part
     }
 
     /// A new part behind `part`, for a node that its lane gives away to `lane`.
     pub(crate) fn share(&mut self, part: PartId, lane: usize) -> PartId {
-        let Part { search, next, .. } = self.parts[part];
-        let new = self.new_part(search, next, lane);
-        self.parts[part].next = Some(new);
+        let slot = self.parts[part].search;
+        let new = self.new_part(slot, lane);
+        self.slots[slot].all_nodes += 1;
+        self.link(slot, Some(new), self.parts[part].next);
+        self.link(slot, Some(part), Some(new));
         new
     }
 
-    /// A part whose first node is begun.
+    /// A part by itself, whose first node is begun.
     #[inline(always)]
-    fn new_part(&mut self, search: usize, next: Option<PartId>, lane: usize) -> PartId {
+    fn new_part(&mut self, search: usize, lane: usize) -> PartId {
         let lane = Some(lane);
         if let Some(id) = self.free_parts.pop() {
             let part = &mut self.parts[id];
-            (part.search, part.next, part.lane, part.nodes) = (search, next, lane, 1);
+            (part.search, part.lane, part.nodes) = (search, lane, 1);
+            (part.previous, part.next) = (None, None);
             id
         } else {
+            let (previous, next, found) = (None, None, Vec::new());
             self.parts.push(Part {
                 search,
+                previous,
                 next,
                 lane,
                 nodes: 1,
-                found: Vec::new(),
+                found,
             });
             self.parts.len() - 1
+        }
+    }
+
+    /// Makes two parts neighbours; without one of them the other is the first or the last.
+    fn link(&mut self, slot: usize, left: Option<PartId>, right: Option<PartId>) {
+        match left {
+            Some(left) => self.parts[left].next = right,
+            None => self.slots[slot].first = right.unwrap_or(self.slots[slot].first),
+        }
+        match right {
+            Some(right) => self.parts[right].previous = left,
+            None => self.slots[slot].last = left.unwrap_or(self.slots[slot].last),
         }
     }
 
@@ -130,8 +162,9 @@ impl Searches {
     #[inline(always)]
     pub(crate) fn begin_node(&mut self, part: PartId) -> Next {
         let part = &mut self.parts[part];
-        let search = &self.slots[part.search];
+        let search = &mut self.slots[part.search];
         part.nodes = part.nodes.saturating_add(1);
+        search.all_nodes += 1;
         if part.nodes > search.nodes_left() {
             Next::Enough
         } else {
@@ -141,18 +174,18 @@ impl Searches {
 
     /// Takes a solution that was checked.
     #[inline(always)]
-    pub(crate) fn add_solution(&mut self, part: PartId, grid: Board) -> Next {
-        let part = &mut self.parts[part];
-        let search = &self.slots[part.search];
+    pub(crate) fn add_solution(&mut self, id: PartId, grid: Board) -> Next {
+        let part = &mut self.parts[id];
+        let search = &mut self.slots[part.search];
         part.found.push(Found {
             grid,
             node: part.nodes,
         });
-        if part.found.len() >= search.solutions_left() {
-            Next::Enough
-        } else {
-            Next::Continue
-        }
+        search.all_found += 1;
+        let limit = search.options.solution_limit as usize;
+        let enough = part.found.len() + search.solutions.len() >= limit
+            || (search.last == id && search.all_found >= limit);
+        if enough { Next::Enough } else { Next::Continue }
     }
 
     /// Leaves a part undecided, and so its search.
@@ -160,6 +193,48 @@ impl Searches {
     pub(crate) fn give_up(&mut self, part: PartId) -> Next {
         self.parts[part].nodes = u32::MAX;
         Next::Enough
+    }
+
+    /// The last part of the search of `part`, if nothing that it finds can count any more.
+    #[inline(always)]
+    pub(crate) fn superfluous(&self, part: PartId) -> Option<PartId> {
+        let search = &self.slots[self.parts[part].search];
+        if search.first == search.last {
+            return None;
+        }
+        let last = &self.parts[search.last];
+        let Options {
+            solution_limit,
+            node_limit,
+        } = search.options;
+        let enough = search.all_found - last.found.len() >= solution_limit as usize
+            || search.all_nodes - u64::from(last.nodes) > u64::from(node_limit);
+        enough.then_some(search.last)
+    }
+
+    /// The lane at work on a part.
+    pub(crate) fn lane_of(&self, part: PartId) -> Option<usize> {
+        self.parts[part].lane
+    }
+
+    /// Drops the last part of a search, which no lane works on.
+    pub(crate) fn drop_last(&mut self, last: PartId) {
+        let Part {
+            search: slot,
+            previous,
+            ..
+        } = self.parts[last];
+        let search = &mut self.slots[slot];
+        search.all_found -= self.parts[last].found.len();
+        search.all_nodes -= u64::from(self.parts[last].nodes);
+        self.link(slot, previous, None);
+        self.free(last);
+    }
+
+    fn free(&mut self, part: PartId) {
+        self.parts[part].found.clear();
+        self.parts[part].found.shrink_to(ROOM_KEPT);
+        self.free_parts.push(part);
     }
 
     /// A lane stops working on its part, and what it spent on it.
@@ -170,8 +245,8 @@ impl Searches {
         self.slots[part.search].spent.add(spent);
     }
 
-    /// Counts a part that its lane has left, and those behind it that wait for it. If that decides
-    /// the search, its solutions are appended to `solutions`.
+    /// Ends a part that its lane has left. If that decides the search, its solutions are appended
+    /// to `solutions`.
     #[inline(always)]
     pub(crate) fn end(
         &mut self,
@@ -179,10 +254,14 @@ impl Searches {
         givens: &Board,
         solutions: &mut Vec<Board>,
     ) -> Option<Outcome> {
-        let id = self.parts[part].search;
+        let slot = self.parts[part].search;
         let before = solutions.len();
-        let verdict = self.count(id, solutions)?;
-        let nodes = self.slots[id].nodes;
+        if self.slots[slot].first != part {
+            self.join(part);
+            return None;
+        }
+        let verdict = self.count(slot, solutions)?;
+        let nodes = self.slots[slot].nodes;
         // Clashing givens always end in a contradiction at the root.
         if verdict == Verdict::Unsolvable && nodes == 1 && check::has_clash(givens) {
             return Some(Outcome {
@@ -199,11 +278,41 @@ impl Searches {
         })
     }
 
+    /// Makes one part of an ended part and ended neighbours, so that there are never many more
+    /// parts than lanes.
+    fn join(&mut self, part: PartId) {
+        let Part { previous, next, .. } = self.parts[part];
+        for (left, right) in [(Some(part), next), (previous, Some(part))] {
+            if let (Some(left), Some(right)) = (left, right)
+                && self.parts[left].lane.is_none()
+                && self.parts[right].lane.is_none()
+            {
+                let found = std::mem::take(&mut self.parts[right].found);
+                let Part {
+                    search,
+                    next,
+                    nodes,
+                    ..
+                } = self.parts[right];
+                let before = self.parts[left].nodes;
+                let moved = found.into_iter().map(|Found { grid, node }| Found {
+                    grid,
+                    node: node.saturating_add(before),
+                });
+                self.parts[left].found.extend(moved);
+                self.parts[left].nodes = before.saturating_add(nodes);
+                self.link(search, Some(left), next);
+                self.free(right);
+            }
+        }
+    }
+
+    /// Counts the ended parts at the front of the list.
     #[inline(always)]
-    fn count(&mut self, id: usize, solutions: &mut Vec<Board>) -> Option<Verdict> {
-        let search = &mut self.slots[id];
+    fn count(&mut self, slot: usize, solutions: &mut Vec<Board>) -> Option<Verdict> {
         loop {
-            let first = search.first?;
+            let search = &mut self.slots[slot];
+            let first = search.first;
             let part = &mut self.parts[first];
             if part.lane.is_some() {
                 return None;
@@ -243,16 +352,16 @@ impl Searches {
             search
                 .solutions
                 .extend(found.iter().map(|found| found.grid));
-            search.first = part.next;
-            part.clear();
-            self.free_parts.push(first);
+            let next = part.next;
+            self.link(slot, None, next);
+            self.free(first);
         }
     }
 
     /// A lane still at work on the search of `part`.
     #[inline(always)]
     pub(crate) fn next_lane(&self, part: PartId) -> Option<usize> {
-        let mut next = self.slots[self.parts[part].search].first;
+        let mut next = Some(self.slots[self.parts[part].search].first);
         while let Some(id) = next {
             if self.parts[id].lane.is_some() {
                 return self.parts[id].lane;
@@ -265,17 +374,16 @@ impl Searches {
     /// Forgets the search of `part`. Returns its board and the time it took.
     #[inline(always)]
     pub(crate) fn remove(&mut self, part: PartId) -> (BoardId, Share) {
-        let id = self.parts[part].search;
-        let search = &mut self.slots[id];
-        search.solutions.clear();
-        search.solutions.shrink_to(ROOM_KEPT);
-        let mut next = search.first.take();
+        let slot = self.parts[part].search;
+        let mut next = Some(self.slots[slot].first);
         while let Some(id) = next {
             next = self.parts[id].next;
-            self.parts[id].clear();
-            self.free_parts.push(id);
+            self.free(id);
         }
-        self.free_slots.push(id);
+        let search = &mut self.slots[slot];
+        search.solutions.clear();
+        search.solutions.shrink_to(ROOM_KEPT);
+        self.free_slots.push(slot);
         (search.board, search.spent)
     }
 }
@@ -289,13 +397,5 @@ impl Search {
     #[inline(always)]
     fn solutions_left(&self) -> usize {
         self.options.solution_limit as usize - self.solutions.len()
-    }
-}
-
-impl Part {
-    #[inline(always)]
-    fn clear(&mut self) {
-        self.found.clear();
-        self.found.shrink_to(ROOM_KEPT);
     }
 }

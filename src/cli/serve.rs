@@ -10,10 +10,13 @@ use anyhow::Context as _;
 use clap::Args;
 use tokio::net::TcpListener;
 
-use crate::server::{
-    self, Config,
-    signals::Signals,
-    telemetry::{self, LogFormat},
+use crate::{
+    batch::{Level, UnknownLevel},
+    server::{
+        self, Config,
+        signals::Signals,
+        telemetry::{self, LogFormat},
+    },
 };
 
 /// Run the gRPC service until SIGTERM or SIGINT.
@@ -31,6 +34,10 @@ pub struct ServeArgs {
     /// Solver threads [default: the cores this process may use]
     #[arg(long, env = "SUDOKU_WORKERS", value_name = "N")]
     pub workers: Option<NonZeroUsize>,
+
+    /// Vector instructions to use: portable, avx2 or avx512 [default: the best this CPU has]
+    #[arg(long, env = "SUDOKU_CPU_LEVEL", value_name = "LEVEL", value_parser = available_level)]
+    pub cpu_level: Option<Level>,
 
     /// Node limit of requests that set none [default: 1000000]
     #[arg(long, env = "SUDOKU_NODE_LIMIT", value_name = "N")]
@@ -72,6 +79,9 @@ impl ServeArgs {
         if let Some(workers) = self.workers {
             config.workers = workers;
         }
+        if let Some(level) = self.cpu_level {
+            config.cpu_level = level;
+        }
         if let Some(node_limit) = self.node_limit {
             config.node_limit = node_limit.get();
         }
@@ -83,6 +93,25 @@ impl ServeArgs {
         }
         config.window_boards = self.window_boards;
         config
+    }
+}
+
+/// Reads a level that this CPU has.
+///
+/// # Errors
+///
+/// The name is unknown, or the CPU lacks the level.
+pub fn available_level(name: &str) -> Result<Level, String> {
+    let level: Level = name
+        .parse()
+        .map_err(|error: UnknownLevel| error.to_string())?;
+    if level.is_available() {
+        Ok(level)
+    } else {
+        Err(format!(
+            "this CPU has no {level}; its best level is {}",
+            Level::detect()
+        ))
     }
 }
 
@@ -103,6 +132,7 @@ pub async fn run(args: ServeArgs) -> anyhow::Result<()> {
     tracing::info!(
         address = %listener.local_addr()?,
         workers = config.workers,
+        cpu_level = %config.cpu_level,
         "listening"
     );
     let first = async move {

@@ -2,13 +2,15 @@
 
 use std::{num::NonZeroUsize, thread, time::Duration};
 
-use crate::{limits, service::Settings, solver::Options};
+use crate::{batch::Level, limits, service::Settings, solver::Options};
 
 /// The settings of a server. `Config::default()` is a good one.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Solver threads. Default: the cores that this process may use.
     pub workers: NonZeroUsize,
+    /// The vector instructions to use. Default: the best that this CPU has.
+    pub cpu_level: Level,
     /// The node limit of requests that set none. Default: 1,000,000.
     pub node_limit: u32,
     /// How long a drain waits for calls in flight. Default: 30 s.
@@ -29,6 +31,7 @@ impl Default for Config {
     fn default() -> Self {
         Config {
             workers: thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
+            cpu_level: Level::detect(),
             node_limit: Options::default().node_limit,
             grace: limits::GRACE,
             queued_calls_max: limits::QUEUED_CALLS_MAX,

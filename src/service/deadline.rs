@@ -55,6 +55,7 @@ pub(super) struct Searches {
     flag: Arc<CancelFlag>,
     pool: Arc<Pool>,
     timer: Option<AbortHandle>,
+    over: bool,
 }
 
 impl Searches {
@@ -63,6 +64,7 @@ impl Searches {
             flag: Arc::new(CancelFlag::new()),
             pool: Arc::clone(pool),
             timer: None,
+            over: false,
         }
     }
 
@@ -76,6 +78,11 @@ impl Searches {
         self.timer = Some(timer.abort_handle());
     }
 
+    /// All were answered: there is nothing to stop.
+    pub(super) fn over(mut self) {
+        self.over = true;
+    }
+
     pub(super) fn flag(&self) -> &Arc<CancelFlag> {
         &self.flag
     }
@@ -87,8 +94,10 @@ impl Searches {
 
 impl Drop for Searches {
     fn drop(&mut self) {
-        self.flag.cancel();
-        self.queue().forget_cancelled();
+        if !self.over {
+            self.flag.cancel();
+            self.queue().forget_cancelled();
+        }
         if let Some(timer) = &self.timer {
             timer.abort();
         }

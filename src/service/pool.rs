@@ -1,20 +1,10 @@
 //! The solver threads. Searches run here and nowhere else, so that the runtime stays free to
 //! answer whoever else calls.
 
-use std::{
-    io,
-    num::NonZeroUsize,
-    panic::{self, AssertUnwindSafe},
-    sync::Arc,
-    thread,
-    time::Instant,
-};
+use std::{io, num::NonZeroUsize, sync::Arc, thread};
 
-use super::queue::{Job, Queue};
-use crate::solver::{
-    Solver,
-    answers::{Answer, Answers},
-};
+use super::{queue::Queue, worker::Worker};
+use crate::batch::{Engine, Level};
 
 /// A fixed number of solver threads and the queue that feeds them. Dropping the pool closes the
 /// queue; each thread ends when the job it works on does.
@@ -28,16 +18,17 @@ impl Pool {
     ///
     /// # Errors
     ///
-    /// The system refuses a thread.
-    pub fn start(workers: NonZeroUsize, queue: Queue) -> io::Result<Self> {
+    /// The system refuses a thread, or the CPU lacks the level.
+    pub fn start(workers: NonZeroUsize, level: Level, queue: Queue) -> io::Result<Self> {
         let pool = Pool {
             queue: Arc::new(queue),
         };
         for number in 0..workers.get() {
             let queue = Arc::clone(&pool.queue);
+            let engine = Engine::new(level).ok_or(io::ErrorKind::Unsupported)?;
             thread::Builder::new()
                 .name(format!("solver-{number}"))
-                .spawn(move || run(&queue))?;
+                .spawn(move || Worker::new(&queue, engine).run())?;
         }
         Ok(pool)
     }
@@ -52,45 +43,4 @@ impl Drop for Pool {
     fn drop(&mut self) {
         self.queue.close();
     }
-}
-
-/// The life of a solver thread. A panic costs the job it happened in, whose receiver fails, and
-/// the engine, whose state nobody can vouch for; the thread goes on with a new one.
-fn run(queue: &Queue) {
-    loop {
-        let worked = panic::catch_unwind(AssertUnwindSafe(|| {
-            let mut solver = Solver::new();
-            while let Some(job) = queue.next() {
-                solve(&mut solver, job);
-            }
-        }));
-        if worked.is_ok() {
-            return;
-        }
-        tracing::error!("a solver thread panicked; its job is lost");
-    }
-}
-
-fn solve(solver: &mut Solver, job: Job) {
-    #[cfg(debug_assertions)]
-    super::fault::strike(job.boards());
-    let mut answers = Answers::with_capacity(job.boards().len());
-    // One reading of the clock a board: where one ends the next begins, and the times add up.
-    let mut begun = Instant::now();
-    for board in job.boards() {
-        let first_solution = u32::try_from(answers.solutions.len()).unwrap_or(u32::MAX);
-        let outcome = solver.solve(board, job.options(), job.cancel(), &mut answers.solutions);
-        if job.cancel().is_cancelled() {
-            return;
-        }
-        let ended = Instant::now();
-        let solve_nanos = u64::try_from((ended - begun).as_nanos()).unwrap_or(u64::MAX);
-        answers.answers.push(Answer {
-            outcome,
-            solve_nanos,
-            first_solution,
-        });
-        begun = ended;
-    }
-    job.finish(answers);
 }

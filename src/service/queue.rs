@@ -125,7 +125,7 @@ impl Queue {
         let mut state = self.lock();
         let max = self.lane_max(lane);
         if state.lane(lane).len() >= max {
-            sweep(state.lane(lane));
+            self.sweep(&mut state, lane);
         }
         if state.closed || state.lane(lane).len() >= max {
             return Err(job);
@@ -170,10 +170,7 @@ impl Queue {
         let mut state = self.lock();
         for lane in [Lane::Call, Lane::Stream] {
             if state.lane(lane).len() > self.lane_max(lane) / 2 {
-                sweep(state.lane(lane));
-                if lane == Lane::Stream {
-                    self.room.notify_one();
-                }
+                self.sweep(&mut state, lane);
             }
         }
     }
@@ -210,6 +207,16 @@ impl Queue {
         }
     }
 
+    fn sweep(&self, state: &mut State, lane: Lane) {
+        let jobs = state.lane(lane);
+        let before = jobs.len();
+        jobs.retain(|job| !job.cancel.is_cancelled());
+        if lane == Lane::Stream {
+            // One for each that left, as each may let another stream go on.
+            (jobs.len()..before).for_each(|_| self.room.notify_one());
+        }
+    }
+
     fn lane_max(&self, lane: Lane) -> usize {
         match lane {
             Lane::Call => self.calls_max,
@@ -230,8 +237,4 @@ impl State {
             Lane::Stream => &mut self.stream_jobs,
         }
     }
-}
-
-fn sweep(lane: &mut VecDeque<Job>) {
-    lane.retain(|job| !job.cancel.is_cancelled());
 }

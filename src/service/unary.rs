@@ -37,6 +37,7 @@ pub(super) async fn solve(
         finished = finished => finished.map_err(|_| Failure::Internal)?,
         failure = deadline::end(deadline, service.life.watch()) => return Err(failure),
     };
+    searches.over();
     let (answer, solutions) = finished.answers.get(0).ok_or(Failure::Internal)?;
     Ok(pb::SolveResponse {
         result: Some(wire::result(&board, answer, solutions)),

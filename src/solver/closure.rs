@@ -99,11 +99,12 @@ fn apply_hidden(planes: &mut Planes, hidden: &Hidden) -> Cells {
 /// Uses the rules once on every digit.
 #[inline(always)]
 fn sweep(planes: &mut Planes, solved: &CellSet) -> Swept {
-    let (mut hidden, mut changed, mut missing) = (Hidden::default(), 0, 0);
+    let (mut hidden, mut changed, mut missing, mut wrong) = (Hidden::default(), 0, 0, 0);
     let mut digit_at = |digit: usize| {
         let before = [0, 1, 2].map(|band: usize| planes.bands[band][digit]);
         let after = sweep_digit(before, solved);
-        let single = hidden_singles(after);
+        let (single, crowded) = places(after, solved);
+        wrong |= crowded;
         for band in 0..3 {
             planes.bands[band][digit] = after[band];
             hidden.planes[band][digit] = single[band];
@@ -125,7 +126,7 @@ fn sweep(planes: &mut Planes, solved: &CellSet) -> Swept {
     Swept {
         hidden,
         changed: changed != 0,
-        contradiction: missing != 0,
+        contradiction: missing | wrong != 0,
     }
 }
 
@@ -134,7 +135,8 @@ fn sweep(planes: &mut Planes, solved: &CellSet) -> Swept {
 /// All three bands come back empty if some unit has no place for it: [`pairing`] empties a band
 /// where rows and boxes cannot be paired, hence all bands of columns that cannot be paired then. A
 /// stack that the columns empty is seen by the rows of the next sweep, which takes place because
-/// something changed. Two solved peers cannot both be paired either.
+/// something changed. Solved peers are left standing, for [`places`] to find: four in a rectangle
+/// can be paired.
 #[inline(always)]
 fn sweep_digit(digit: CellSet, solved: &CellSet) -> CellSet {
     let [top, mid, low] = digit;
@@ -157,20 +159,27 @@ fn sweep_digit(digit: CellSet, solved: &CellSet) -> CellSet {
     ]
 }
 
-/// Where one digit has the only place left in a row, a column or a box.
+/// Where one digit has the only place left in a row, a column or a box; and its solved cells that
+/// are not alone in each of theirs, which is a contradiction.
 #[inline(always)]
-fn hidden_singles(digit: CellSet) -> CellSet {
+fn places(digit: CellSet, solved: &CellSet) -> (CellSet, u32) {
     let [top, mid, low] = digit;
     let once = minirows(digit);
     let twice = minirow_pairs(digit);
     let row_twice =
         twice | twice << 3 | twice << 6 | (once & once << 3) | ((once << 6) & (once | once << 3));
-    let lines = spread_row(!row_twice & LAST_BOX) | !up(twice_down(once, twice));
+    let rows = spread_row(!row_twice & LAST_BOX);
+    let boxes = !up(twice_down(once, twice));
 
     let once = top | mid | low;
     let twice = (top & mid) | (low & (top | mid));
     let columns = !up(twice_down(once, twice));
-    [0, 1, 2].map(|band| digit[band] & (cells_of(lines, band) | columns))
+    let mut crowded = 0;
+    for band in 0..3 {
+        crowded |= digit[band] & solved[band] & !(cells_of(rows & boxes, band) & columns);
+    }
+    let single = [0, 1, 2].map(|band| digit[band] & (cells_of(rows | boxes, band) | columns));
+    (single, crowded)
 }
 
 /// The cells that share a unit with a cell of `set`, those of `set` included.

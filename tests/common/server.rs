@@ -72,6 +72,13 @@ impl TestServer {
         Client::new(self.channel().await)
     }
 
+    /// A client that takes 64 KiB of replies before it has read some.
+    pub(crate) async fn narrow_client(&self) -> Client {
+        let endpoint = Endpoint::from_shared(format!("http://{}", self.address)).unwrap();
+        let narrow = endpoint.initial_stream_window_size(65_535);
+        Client::new(narrow.connect().await.unwrap())
+    }
+
     /// A client over bare HTTP/2, which passes a `grpc-timeout` on and keeps none itself.
     pub(crate) async fn bare_client(&self) -> SudokuSolverClient<Bare> {
         let stream = TokioIo::new(TcpStream::connect(self.address).await.unwrap());

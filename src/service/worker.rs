@@ -1,0 +1,222 @@
+//! The life of a solver thread.
+//!
+//! ```text
+//! queue --> a few boards: one after another, to a node limit --> answers
+//!       |                                  | past the limit
+//!       +--> many boards -----------------> engine: all at once --> answers
+//! ```
+
+use std::{
+    panic::{self, AssertUnwindSafe},
+    sync::Arc,
+    time::Instant,
+};
+
+use super::queue::{Job, Queue};
+use crate::{
+    batch::{Engine, Task, Tasks},
+    board::Board,
+    solver::{
+        Options, Solver, Verdict,
+        answers::{Answer, Answers},
+    },
+};
+
+/// Below this many boards the engine's vectors do not pay: one sweep takes as long for one board as
+/// for all lanes (`docs/batch-engine.md` has the measurement).
+const ENGINE_BOARDS_MIN: usize = 12;
+
+/// Nodes after which a board is left to the engine, where idle lanes share its search. It begins anew
+/// there: carrying the search over would save a tenth of a millisecond of what takes longer by far.
+const ALONE_NODES_MAX: u32 = 512;
+
+/// A thread's engines and the jobs that it has begun.
+pub(super) struct Worker<'a> {
+    queue: &'a Queue,
+    engine: Engine,
+    solver: Solver,
+    /// Jobs taken from the queue and not finished. Kept here, so that they outlive a panic.
+    begun: Vec<Arc<Job>>,
+}
+
+impl<'a> Worker<'a> {
+    pub(super) fn new(queue: &'a Queue, engine: Engine) -> Self {
+        Worker {
+            queue,
+            engine,
+            solver: Solver::new(),
+            begun: Vec::new(),
+        }
+    }
+
+    /// Works until the queue is closed.
+    ///
+    /// A panic ends in the jobs that it happened in: each job that was under way is tried again
+    /// alone, and those that panic again are dropped, which their callers notice.
+    pub(super) fn run(mut self) {
+        let level = self.engine.level();
+        loop {
+            let worked = panic::catch_unwind(AssertUnwindSafe(|| self.work()));
+            if worked.is_ok() {
+                return;
+            }
+            tracing::error!(
+                jobs = self.begun.len(),
+                "a solver thread panicked; trying its jobs alone"
+            );
+            if let Some(engine) = Engine::new(level) {
+                self.engine = engine;
+            }
+            for job in std::mem::take(&mut self.begun) {
+                let alone = panic::catch_unwind(AssertUnwindSafe(|| solve_alone(&job)));
+                match alone {
+                    Ok(answers) => {
+                        finish(job, answers);
+                    }
+                    Err(_) => {
+                        tracing::error!(boards = job.boards().len(), "a job panicked; it is lost");
+                    }
+                }
+            }
+        }
+    }
+
+    fn work(&mut self) {
+        while let Some(job) = self.queue.next() {
+            let mut boards = self.begin(job);
+            // Calls of one board each that wait together are solved together.
+            while boards < ENGINE_BOARDS_MIN
+                && let Some(job) = self.queue.try_next()
+            {
+                boards += self.begin(job);
+            }
+            if boards < ENGINE_BOARDS_MIN {
+                self.solve_few();
+            }
+            if !self.begun.is_empty() {
+                self.solve_many();
+            }
+        }
+    }
+
+    fn begin(&mut self, job: Job) -> usize {
+        let boards = job.boards().len();
+        self.begun.push(Arc::new(job));
+        boards
+    }
+
+    /// Solves the jobs at hand one board after another; jobs with a board that takes long stay.
+    fn solve_few(&mut self) {
+        for job in self.begun.clone() {
+            strike(&job);
+            let limit = job.options().node_limit.min(ALONE_NODES_MAX);
+            let options = Options {
+                node_limit: limit,
+                ..job.options()
+            };
+            let answers = solve_each(&mut self.solver, &job, options);
+            let stopped = |answer: &Answer| answer.outcome.verdict == Verdict::Undecided;
+            if limit == job.options().node_limit || !answers.answers.iter().any(stopped) {
+                self.begun.retain(|begun| !Arc::ptr_eq(begun, &job));
+                finish(job, answers);
+            }
+        }
+    }
+
+    /// Solves the jobs at hand in the engine, and with them whatever else comes meanwhile.
+    fn solve_many(&mut self) {
+        let waiting = self.begun.clone();
+        let Worker {
+            queue,
+            engine,
+            begun,
+            ..
+        } = self;
+        engine.run(&mut Intake {
+            waiting,
+            queue,
+            begun,
+        });
+    }
+}
+
+/// What the engine works on.
+struct Intake<'a> {
+    waiting: Vec<Arc<Job>>,
+    queue: &'a Queue,
+    begun: &'a mut Vec<Arc<Job>>,
+}
+
+impl Tasks for Intake<'_> {
+    type Task = Arc<Job>;
+
+    fn next(&mut self) -> Option<Arc<Job>> {
+        let job = self.waiting.pop().or_else(|| {
+            let job = Arc::new(self.queue.try_next()?);
+            self.begun.push(Arc::clone(&job));
+            Some(job)
+        })?;
+        strike(&job);
+        Some(job)
+    }
+
+    fn done(&mut self, job: Arc<Job>, answers: Answers) {
+        self.begun.retain(|begun| !Arc::ptr_eq(begun, &job));
+        finish(job, answers);
+    }
+}
+
+impl Task for Arc<Job> {
+    fn boards(&self) -> &[Board] {
+        Job::boards(self)
+    }
+
+    fn options(&self) -> Options {
+        Job::options(self)
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancel().is_cancelled()
+    }
+}
+
+/// Solves a job with an engine of its own: nothing is left of one that panics.
+fn solve_alone(job: &Job) -> Answers {
+    strike(job);
+    solve_each(&mut Solver::new(), job, job.options())
+}
+
+fn solve_each(solver: &mut Solver, job: &Job, options: Options) -> Answers {
+    let mut answers = Answers::with_capacity(job.boards().len());
+    // One reading of the clock a board: where one ends the next begins, and the times add up.
+    let mut begun = Instant::now();
+    for board in job.boards() {
+        let first_solution = u32::try_from(answers.solutions.len()).unwrap_or(u32::MAX);
+        let outcome = solver.solve(board, options, job.cancel(), &mut answers.solutions);
+        let ended = Instant::now();
+        let solve_nanos = u64::try_from((ended - begun).as_nanos()).unwrap_or(u64::MAX);
+        answers.answers.push(Answer {
+            outcome,
+            solve_nanos,
+            first_solution,
+        });
+        begun = ended;
+    }
+    answers
+}
+
+/// Hands the answers of a job over, unless it was cancelled.
+fn finish(job: Arc<Job>, answers: Answers) {
+    if let Some(job) = Arc::into_inner(job)
+        && !job.cancel().is_cancelled()
+    {
+        job.finish(answers);
+    }
+}
+
+/// Panics on the board that tests the panic of a thread; no such board is in a release build.
+fn strike(job: &Job) {
+    #[cfg(debug_assertions)]
+    super::fault::strike(job.boards());
+    let _ = job;
+}

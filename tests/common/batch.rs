@@ -9,7 +9,7 @@ use std::{collections::VecDeque, sync::Arc};
 
 use proptest::test_runner::{Config, RngSeed};
 use sudoku_solver::{
-    batch::{Engine, Level, Task, Tasks},
+    batch::{self, Engine, Level, Tasks},
     board::Board,
     solver::{CancelFlag, Options, Outcome, Solver, answers::Answers},
 };
@@ -31,6 +31,29 @@ pub(crate) fn options(solution_limit: u32, node_limit: u32) -> Options {
     Options {
         solution_limit,
         node_limit,
+    }
+}
+
+/// Boards that are solved alike, and a flag to cancel them with.
+#[derive(Debug)]
+pub(crate) struct Task<T> {
+    pub(crate) boards: Vec<Board>,
+    pub(crate) options: Options,
+    pub(crate) cancel: Arc<CancelFlag>,
+    pub(crate) ticket: T,
+}
+
+impl<T> batch::Task for Task<T> {
+    fn boards(&self) -> &[Board] {
+        &self.boards
+    }
+
+    fn options(&self) -> Options {
+        self.options
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancel.is_cancelled()
     }
 }
 
@@ -61,7 +84,7 @@ impl<T> Queue<T> {
 }
 
 impl<T> Tasks for Queue<T> {
-    type Ticket = T;
+    type Task = Task<T>;
 
     fn next(&mut self) -> Option<Task<T>> {
         self.waiting.pop_front()

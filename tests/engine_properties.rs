@@ -10,13 +10,14 @@ use std::{
 
 use common::{
     batch::{
-        Queue, alone, all_alone, assert_same, engines, options, reproducible, run, run_one, task,
+        Queue, Task, all_alone, alone, assert_same, engines, options, reproducible, run, run_one,
+        task,
     },
     sample::{self, Dice},
 };
 use proptest::{prelude::*, sample::select};
 use sudoku_solver::{
-    batch::{Engine, Level, Task, Tasks},
+    batch::{Engine, Level, Tasks},
     board::Board,
     solver::{CancelFlag, Options, Outcome, Verdict, answers::Answers},
 };
@@ -46,7 +47,8 @@ static POOL: LazyLock<Vec<Board>> = LazyLock::new(|| {
 
 fn any_options() -> impl Strategy<Value = Options> {
     let solutions = prop_oneof![4 => Just(2), 2 => Just(1), 2 => select(vec![3, 7, 40, 125])];
-    let nodes = prop_oneof![4 => Just(1_000_000), 2 => select(vec![1, 2, 3, 10, 100]), 1 => 1..60_u32];
+    let nodes =
+        prop_oneof![4 => Just(1_000_000), 2 => select(vec![1, 2, 3, 10, 100]), 1 => 1..60_u32];
     (solutions, nodes).prop_map(|(solutions, nodes)| options(solutions, nodes))
 }
 
@@ -125,7 +127,7 @@ struct Counter<'a> {
 }
 
 impl Tasks for Counter<'_> {
-    type Ticket = usize;
+    type Task = Task<usize>;
 
     fn next(&mut self) -> Option<Task<usize>> {
         self.queue.lock().unwrap().next()
@@ -257,7 +259,7 @@ struct CancelAt {
 }
 
 impl Tasks for CancelAt {
-    type Ticket = usize;
+    type Task = Task<usize>;
 
     fn next(&mut self) -> Option<Task<usize>> {
         if self.asked == self.at {

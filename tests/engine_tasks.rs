@@ -11,12 +11,13 @@ use std::{
 
 use common::{
     batch::{
-        Queue, all_alone, assert_same, assert_well_formed, engines, options, run, run_one, task,
+        Queue, Task, all_alone, assert_same, assert_well_formed, engines, options, run, run_one,
+        task,
     },
     sample::{self, Dice},
 };
 use sudoku_solver::{
-    batch::{Task, Tasks},
+    batch::Tasks,
     board::Board,
     solver::{Options, Outcome, Verdict, answers::Answers},
 };
@@ -54,7 +55,7 @@ struct Script<F> {
 }
 
 impl<F: FnMut(&mut Queue<usize>)> Tasks for Script<F> {
-    type Ticket = usize;
+    type Task = Task<usize>;
 
     fn next(&mut self) -> Option<Task<usize>> {
         (self.before_next)(&mut self.queue);
@@ -117,7 +118,9 @@ fn cancelled_between_others() {
                         flag.cancel();
                     }
                     if asked % 3 == 0 && asked < 60 {
-                        queue.waiting.push_back(task(1 + asked, &good, Options::default()));
+                        queue
+                            .waiting
+                            .push_back(task(1 + asked, &good, Options::default()));
                     }
                 },
             };
@@ -200,7 +203,13 @@ fn cancelled_by_another_thread() {
         );
         // And the engine is as good as new.
         let answers = run_one(&mut engine, &good, Options::default());
-        assert_same(engine.level(), &good, Options::default(), &answers, &expected);
+        assert_same(
+            engine.level(),
+            &good,
+            Options::default(),
+            &answers,
+            &expected,
+        );
     }
 }
 
@@ -238,7 +247,13 @@ fn all_tasks_cancelled_at_once() {
         assert!(seen >= 37 * 50, "{seen} of 2000 were cancelled");
         let expected = all_alone(&boards, Options::default());
         let answers = run_one(&mut engine, &boards, Options::default());
-        assert_same(engine.level(), &boards, Options::default(), &answers, &expected);
+        assert_same(
+            engine.level(),
+            &boards,
+            Options::default(),
+            &answers,
+            &expected,
+        );
     }
 }
 
@@ -255,7 +270,9 @@ fn a_source_that_runs_dry_and_goes_on() {
             before_next: |queue: &mut Queue<usize>| {
                 asked += 1;
                 if asked % 5 == 0 && added < 10 {
-                    queue.waiting.push_back(task(added, &boards, Options::default()));
+                    queue
+                        .waiting
+                        .push_back(task(added, &boards, Options::default()));
                     added += 1;
                 }
             },
@@ -343,9 +360,7 @@ fn clashing_boards_beside_good_ones() {
 fn thousands_of_solutions_for_hundreds_of_boards() {
     let most = options(Options::SOLUTION_LIMIT_MAX, 1_000_000);
     let mut dice = Dice::new(51);
-    let mut boards: Vec<Board> = (0..4)
-        .map(|_| sample::with_givens(&mut dice, 14))
-        .collect();
+    let mut boards: Vec<Board> = (0..4).map(|_| sample::with_givens(&mut dice, 14)).collect();
     boards.push(Board::EMPTY);
     let expected = all_alone(&boards, most);
     let hundreds: Vec<Board> = boards.iter().copied().cycle().take(300).collect();
@@ -369,7 +384,13 @@ fn thousands_of_solutions_for_hundreds_of_boards() {
         }
         let level = engine.level();
         let answers = &done[1].1;
-        assert_same(level, &others, Options::default(), answers, &others_expected);
+        assert_same(
+            level,
+            &others,
+            Options::default(),
+            answers,
+            &others_expected,
+        );
     }
 }
 
@@ -441,7 +462,10 @@ fn times_add_up_when_cancelled() {
 #[track_caller]
 fn assert_adds_up<T>(start: Instant, before: std::time::Duration, done: &[(T, Answers)]) {
     let wall = start.elapsed().as_nanos();
-    let answers: Vec<_> = done.iter().flat_map(|(_, answers)| &answers.answers).collect();
+    let answers: Vec<_> = done
+        .iter()
+        .flat_map(|(_, answers)| &answers.answers)
+        .collect();
     let sum: u128 = answers
         .iter()
         .map(|answer| u128::from(answer.solve_nanos))

@@ -175,7 +175,9 @@ fn on_the_collected_cases() {
 #[test]
 fn under_every_pair_of_limits_in_one_run() {
     let boards = every_kind(8);
-    let expected: Vec<_> = matrix().map(|options| all_alone(&boards, options)).collect();
+    let expected: Vec<_> = matrix()
+        .map(|options| all_alone(&boards, options))
+        .collect();
     for mut engine in engines() {
         let tasks = matrix()
             .enumerate()

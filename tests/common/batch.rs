@@ -117,8 +117,8 @@ pub(crate) fn run<T: Ord>(
 /// The answers to one task that has the engine for itself.
 #[track_caller]
 pub(crate) fn run_one(engine: &mut Engine, boards: &[Board], options: Options) -> Answers {
-    let [(_, answers)] =
-        <[_; 1]>::try_from(run(engine, [task(0, boards, options)])).unwrap_or_else(|_| {
+    let [(_, answers)] = <[_; 1]>::try_from(run(engine, [task(0, boards, options)]))
+        .unwrap_or_else(|_| {
             unreachable!("one task has one answer");
         });
     answers

@@ -139,7 +139,7 @@ impl Tasks for Counter<'_> {
 }
 
 proptest! {
-    #![proptest_config(reproducible(60))]
+    #![proptest_config(reproducible(150))]
 
     /// Nor on the size of the batch, where it is cut, the options of others, and what the engine did
     /// before.
@@ -189,7 +189,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(reproducible(12))]
+    #![proptest_config(reproducible(40))]
 
     #[test]
     fn answers_do_not_depend_on_the_number_of_engines(
@@ -321,7 +321,7 @@ impl Symmetry {
 }
 
 proptest! {
-    #![proptest_config(reproducible(40))]
+    #![proptest_config(reproducible(30))]
 
     #[test]
     fn a_board_turned_and_relabelled_has_its_solutions_turned_and_relabelled(

@@ -5,7 +5,7 @@
     reason = "a skipped level must be seen in the output"
 )]
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{collections::VecDeque, env, sync::Arc};
 
 use proptest::test_runner::{Config, RngSeed};
 use sudoku_solver::{
@@ -173,6 +173,11 @@ pub(crate) fn assert_same(
             boards.len()
         );
     }
+}
+
+/// Whether `SUDOKU_EXHAUSTIVE=1` asks for everything, however long it takes.
+pub(crate) fn exhaustive() -> bool {
+    env::var_os("SUDOKU_EXHAUSTIVE").is_some_and(|value| value == "1")
 }
 
 /// The settings of a property test: the same boards in every run, unless `PROPTEST_RNG_SEED` or

@@ -195,6 +195,8 @@ pub(crate) fn reproducible(cases: u32) -> Config {
             fixed @ RngSeed::Fixed(_) => fixed,
         },
         failure_persistence: None,
+        // Each step of the shrinking solves up to a thousand boards three times.
+        max_shrink_iters: 200,
         ..asked
     }
 }

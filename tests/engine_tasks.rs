@@ -1,4 +1,5 @@
 //! Tasks in and out of the engine: cancellation, sources that run dry, times, extremes.
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod common;
 
@@ -357,18 +358,18 @@ fn clashing_boards_beside_good_ones() {
 }
 
 #[test]
-fn thousands_of_solutions_for_hundreds_of_boards() {
+fn thousands_of_solutions_for_dozens_of_boards() {
     let most = options(Options::SOLUTION_LIMIT_MAX, 1_000_000);
     let mut dice = Dice::new(51);
     let mut boards: Vec<Board> = (0..4).map(|_| sample::with_givens(&mut dice, 14)).collect();
     boards.push(Board::EMPTY);
     let expected = all_alone(&boards, most);
-    let hundreds: Vec<Board> = boards.iter().copied().cycle().take(300).collect();
+    let dozens: Vec<Board> = boards.iter().copied().cycle().take(60).collect();
     let others = mixed(100);
     let others_expected = all_alone(&others, Options::default());
     for mut engine in engines() {
         let tasks = [
-            task(0, &hundreds, most),
+            task(0, &dozens, most),
             task(1, &others, Options::default()),
         ];
         let done = run(&mut engine, tasks);
@@ -377,10 +378,10 @@ fn thousands_of_solutions_for_hundreds_of_boards() {
                 assert_eq!(answer.outcome, *outcome, "{index}: {board}");
             }
         }
-        assert_well_formed(300, &done[0].1);
-        for (index, (_, solutions)) in (0..300).zip(expected.iter().cycle()) {
+        assert_well_formed(60, &done[0].1);
+        for (index, (_, solutions)) in (0..60).zip(expected.iter().cycle()) {
             let (_, found) = done[0].1.get(index).unwrap();
-            assert!(found == solutions, "board {index} of 300");
+            assert!(found == solutions, "board {index} of 60");
         }
         let level = engine.level();
         let answers = &done[1].1;

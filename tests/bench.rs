@@ -1,6 +1,12 @@
 //! `bench` as people and scripts run it. What it measures is never judged here, only that it is
 //! there and can be true.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a failed unwrap is a failed test"
+)]
+
 mod binary;
 
 use serde_json::Value;
@@ -82,7 +88,10 @@ fn every_figure_is_there() {
     assert_measured(second, cfg!(target_os = "linux"));
     // TWO needs one guess, EMPTY many, the others none.
     assert!(number(second, "guesses_per_board") > 10.0 / 6.0, "{second}");
-    assert!((number(second, "no_guess_share") - 0.6667).abs() < 1e-3, "{second}");
+    assert!(
+        (number(second, "no_guess_share") - 0.6667).abs() < 1e-3,
+        "{second}"
+    );
     for object in &objects {
         assert_eq!(object["malformed"], 0);
         assert_eq!(object["undecided"], 0);
@@ -123,7 +132,10 @@ fn the_version_tells_the_level() {
     let run = run(binary().arg("--version"), "");
     let version = env!("CARGO_PKG_VERSION");
     let level = sudoku_solver::batch::Level::detect();
-    assert_eq!(run.stdout, format!("sudoku-solver {version} (cpu level {level})\n"));
+    assert_eq!(
+        run.stdout,
+        format!("sudoku-solver {version} (cpu level {level})\n")
+    );
 }
 
 #[test]
@@ -145,19 +157,34 @@ fn what_is_no_board_is_left_out_and_counted() {
     let object: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(object["boards"], 2);
     assert_eq!(object["malformed"], 2);
-    assert!(run.stderr.contains("no board: 2, the first on line 2"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("no board: 2, the first on line 2"),
+        "{}",
+        run.stderr
+    );
 }
 
 #[test]
 fn the_table_has_a_row_a_file() {
-    let easy = repository("tests/data/easy.txt").into_os_string().into_string().unwrap();
+    let easy = repository("tests/data/easy.txt")
+        .into_os_string()
+        .into_string()
+        .unwrap();
     let two = path("bench-two.txt", TWO);
     let run = bench(&[&easy, &two]);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     let level = sudoku_solver::batch::Level::detect().name();
-    assert!(run.stdout.starts_with(&format!("cpu level {level}, ")), "{}", run.stdout);
+    assert!(
+        run.stdout.starts_with(&format!("cpu level {level}, ")),
+        "{}",
+        run.stdout
+    );
     for (name, boards) in [("easy.txt", "20"), ("bench-two.txt", "1")] {
-        let row = run.stdout.lines().find(|line| line.starts_with(name)).unwrap();
+        let row = run
+            .stdout
+            .lines()
+            .find(|line| line.starts_with(name))
+            .unwrap();
         assert_eq!(row.split_whitespace().nth(1), Some(boards), "{row}");
     }
 }
@@ -165,7 +192,7 @@ fn the_table_has_a_row_a_file() {
 #[test]
 fn wrong_use_is_told() {
     let fails = |args: &[&str], code, text: &str| {
-        let run = bench(args);
+        let run = run(binary().arg("bench").args(args), "");
         assert_eq!(run.code, Some(code), "{}", run.stderr);
         assert!(run.stderr.contains(text), "{}", run.stderr);
         assert!(!run.stdout.contains('{'), "{}", run.stdout);
@@ -178,7 +205,15 @@ fn wrong_use_is_told() {
     fails(&["--seconds", "nan", &one], 2, "--seconds");
     fails(&["--message-boards", "49153", &one], 2, "--message-boards");
     // Before anything is measured.
-    fails(&["--output", "json", &one, "no-such-file.txt"], 1, "no-such-file.txt");
+    fails(
+        &["--output", "json", &one, "no-such-file.txt"],
+        1,
+        "no-such-file.txt",
+    );
     fails(&[&none], 1, "holds no board");
-    fails(&["--server", "http://127.0.0.1:1", &one], 1, "cannot connect");
+    fails(
+        &["--seconds", "0", "--server", "http://127.0.0.1:1", &one],
+        1,
+        "cannot connect",
+    );
 }

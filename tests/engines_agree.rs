@@ -1,6 +1,5 @@
 //! Both engines, at every level of this CPU, and the plain counter give the same answer to every
 //! board: verdict, solutions in order, node count.
-#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 #![expect(
     clippy::print_stderr,

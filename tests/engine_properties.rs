@@ -1,4 +1,5 @@
 //! What must hold for any boards in any company.
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod common;
 
@@ -95,7 +96,9 @@ fn new_engine(level: Level) -> Engine {
 fn used_engine<R>(level: Level, work: impl FnOnce(&mut Engine) -> R) -> R {
     static USED: LazyLock<Mutex<Vec<Engine>>> = LazyLock::new(|| Mutex::new(engines().collect()));
     // A test that failed leaves a poisoned lock; the engine behind it is still to give right answers.
-    let mut used = USED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let mut used = USED
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
     work(
         used.iter_mut()
             .find(|engine| engine.level() == level)

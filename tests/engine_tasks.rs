@@ -1,4 +1,5 @@
 //! Tasks in and out of the engine: cancellation, sources that run dry, times, extremes.
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod common;
 
@@ -192,13 +193,13 @@ fn cancelled_by_another_thread() {
         engine.run(&mut source);
         canceller.join().unwrap();
         source.queue.done.sort_by_key(|(ticket, _)| *ticket);
-        let [(0, cancelled), (1, others)] = source.queue.done.as_slice() else {
+        let [(0, stopped), (1, others)] = source.queue.done.as_slice() else {
             panic!("each task comes back once");
         };
         assert_same(engine.level(), &good, Options::default(), others, &expected);
-        assert_well_formed(ENDLESS, cancelled);
+        assert_well_formed(ENDLESS, stopped);
         assert_eq!(
-            cancelled.answers[ENDLESS - 1].outcome.verdict,
+            stopped.answers[ENDLESS - 1].outcome.verdict,
             Verdict::Cancelled
         );
         // And the engine is as good as new.
@@ -283,7 +284,7 @@ fn a_source_that_runs_dry_and_goes_on() {
         let mut done = source.queue.done;
         done.sort_by_key(|(ticket, _)| *ticket);
         let tickets: Vec<usize> = done.iter().map(|(ticket, _)| *ticket).collect();
-        assert_eq!(tickets, Vec::from_iter(0..added));
+        assert_eq!(tickets, (0..added).collect::<Vec<_>>());
         assert_eq!(added, 10);
         for (_, answers) in &done {
             let level = engine.level();

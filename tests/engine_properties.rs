@@ -253,7 +253,7 @@ proptest! {
     }
 }
 
-/// Raises a flag when asked for the next task for the so-and-so-manieth time.
+/// Raises a flag when asked for the next task for the `at`-th time.
 struct CancelAt {
     flag: Arc<CancelFlag>,
     at: usize,

@@ -93,7 +93,7 @@ fn assert_counted(board: &Board, limit: u32, (outcome, solutions): &(Outcome, Ve
     );
 }
 
-/// All levels and the single-board solver on the same boards, the counter on every so-manieth.
+/// All levels and the single-board solver on the same boards, the counter on every `counted`-th.
 fn assert_all_agree(boards: &[Board], limit: u32, counted: usize) {
     let options = options(limit, 1_000_000);
     let expected = all_alone(boards, options);
@@ -274,7 +274,7 @@ fn exhaustive() {
 }
 
 /// Compares all levels and the single-board solver on every board, and the counter on every
-/// so-manieth.
+/// `counted`-th.
 fn exhaust(set: &str, boards: &[Board], options: Options, counted: Option<usize>) {
     let start = Instant::now();
     let expected = all_alone(boards, options);

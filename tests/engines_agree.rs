@@ -301,6 +301,6 @@ fn exhaust(set: &str, boards: &[Board], options: Options, counted: Option<usize>
          the counter, asked for {judged} of them, too ({:.1} s)",
         boards.len(),
         agreed.as_secs_f64(),
-        (start.elapsed() - agreed).as_secs_f64()
+        start.elapsed().saturating_sub(agreed).as_secs_f64()
     );
 }

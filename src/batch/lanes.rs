@@ -33,6 +33,11 @@ impl<const N: usize> Lanes<N> {
         self.0[lane / 64] &= !(1 << (lane % 64));
     }
 
+    #[inline(always)]
+    pub(crate) fn has(self, lane: usize) -> bool {
+        self.0[lane / 64] >> (lane % 64) & 1 != 0
+    }
+
     /// The lanes in ascending order.
     #[inline(always)]
     pub(crate) fn iter(self) -> impl Iterator<Item = usize> {

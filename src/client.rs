@@ -2,7 +2,9 @@
 //! order.
 //!
 //! Boards travel in messages of some hundred, several messages at a time: a window bounds how many
-//! boards may wait for their answers, so memory stays flat however long the stream is.
+//! boards may wait for their answers, so memory stays flat however long the stream is. A board's
+//! text is copied once, into the message that it goes out in, and its answer is read where the
+//! response was received: nothing is allocated for a board.
 //!
 //! ```no_run
 //! use sudoku_solver::client::{BatchSettings, Client, Status};
@@ -30,16 +32,28 @@
 
 mod answer;
 mod answers;
+mod codec;
 mod error;
 mod feed;
+mod fields;
+mod request;
+mod response;
+#[cfg(test)]
+mod tests;
 
 use std::{sync::Arc, time::Duration};
 
 use tokio::sync::{Semaphore, mpsc};
 use tokio_stream::wrappers::ReceiverStream;
-use tonic::transport::{Channel, Endpoint};
+use tonic::{
+    Request,
+    client::Grpc,
+    codegen::http::uri::PathAndQuery,
+    transport::{Channel, Endpoint},
+};
 
-use crate::wire::pb::{SolveOptions, sudoku_solver_client::SudokuSolverClient};
+use self::codec::BatchCodec;
+use crate::wire::pb::SolveOptions;
 
 pub use answer::{Answer, Status};
 pub use answers::Answers;
@@ -84,7 +98,7 @@ impl Default for BatchSettings {
 /// A connection to a server. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Client {
-    rpc: SudokuSolverClient<Channel>,
+    channel: Channel,
 }
 
 impl Client {
@@ -111,9 +125,7 @@ impl Client {
 
     /// A client over a channel that the caller made.
     pub fn from_channel(channel: Channel) -> Client {
-        Client {
-            rpc: SudokuSolverClient::new(channel),
-        }
+        Client { channel }
     }
 
     /// Opens one `SolveBatch` call: boards go into the [`Feed`], their results come out of the
@@ -136,10 +148,12 @@ impl Client {
         // Unbounded in type only: every board in it holds a place in the window.
         let (sent, unanswered) = mpsc::unbounded_channel();
         let feed = Feed::new(requests, sent, Arc::clone(&window), options, per_message);
-        let responses = self
-            .rpc
-            .clone()
-            .solve_batch(ReceiverStream::new(outgoing))
+        let mut rpc = Grpc::new(self.channel.clone());
+        rpc.ready().await.map_err(|cause| Error::lost(&cause))?;
+        let requests = Request::new(ReceiverStream::new(outgoing));
+        let path = PathAndQuery::from_static("/sudoku.v1.SudokuSolver/SolveBatch");
+        let responses = rpc
+            .streaming(requests, path, BatchCodec)
             .await
             .map_err(|status| Error::rpc(0, &status))?
             .into_inner();

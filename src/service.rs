@@ -1,7 +1,7 @@
 //! The service `SudokuSolver`: calls come in as messages and leave as messages, solver threads do
 //! the work between.
 //!
-//! Nothing here searches on the runtime's threads, and nothing here waits for ever: each call has
+//! Nothing here searches long on the runtime's threads, and nothing here waits for ever: each call has
 //! an end in `deadline`, each queue a bound in [`limits`](crate::limits).
 
 mod call;
@@ -12,6 +12,7 @@ pub mod fault;
 pub mod phase;
 pub mod pool;
 pub mod queue;
+mod quick;
 pub mod status;
 mod stream;
 mod unary;

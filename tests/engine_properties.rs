@@ -142,7 +142,7 @@ impl Tasks for Counter<'_> {
 }
 
 proptest! {
-    #![proptest_config(reproducible(60))]
+    #![proptest_config(reproducible(150))]
 
     /// Nor on the size of the batch, where it is cut, the options of others, and what the engine did
     /// before.
@@ -192,7 +192,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(reproducible(12))]
+    #![proptest_config(reproducible(40))]
 
     #[test]
     fn answers_do_not_depend_on_the_number_of_engines(
@@ -253,7 +253,7 @@ proptest! {
     }
 }
 
-/// Raises a flag when asked for the next task for the so-and-so-manieth time.
+/// Raises a flag when asked for the next task for the `at`-th time.
 struct CancelAt {
     flag: Arc<CancelFlag>,
     at: usize,
@@ -324,7 +324,7 @@ impl Symmetry {
 }
 
 proptest! {
-    #![proptest_config(reproducible(40))]
+    #![proptest_config(reproducible(30))]
 
     #[test]
     fn a_board_turned_and_relabelled_has_its_solutions_turned_and_relabelled(

@@ -46,7 +46,7 @@ pub(super) struct BenchArgs {
     limit: u32,
 
     /// How long to repeat each measurement; 0 is one pass over the file
-    #[arg(long, default_value = "2", value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, allow_negative_numbers = true, default_value = "2", value_name = "SECONDS", value_parser = seconds)]
     seconds: Duration,
 
     /// How to print the figures

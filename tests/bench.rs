@@ -108,6 +108,21 @@ fn the_solution_limit_reaches_the_search() {
 }
 
 #[test]
+fn a_guess_counts_once_however_many_of_its_halves_were_searched() {
+    let two = path("bench-guess.txt", TWO);
+    for (limit, nodes) in [("1", 2), ("2", 3), ("3", 3)] {
+        let object = &json(&["--limit", limit, &two])[0];
+        let figures = ["nodes_per_board", "guesses_per_board", "no_guess_share"];
+        let figures = figures.map(|field| number(object, field).to_string());
+        assert_eq!(
+            figures,
+            [nodes.to_string(), "1".into(), "0".into()],
+            "{object}"
+        );
+    }
+}
+
+#[test]
 fn messages_may_have_any_size() {
     let boards = path("bench-messages.txt", format!("{UNIQUE}\n").repeat(50));
     for size in ["1", "7", "49152"] {

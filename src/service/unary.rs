@@ -7,7 +7,7 @@ use super::{
     SolverService,
     deadline::{self, Searches},
     failure::Failure,
-    queue::{Job, Lane},
+    queue::{Job, Line},
     quick,
 };
 use crate::{
@@ -47,7 +47,7 @@ async fn hand_over(
     let (job, finished) = Job::new(vec![board], options, searches.flag().clone());
     searches
         .queue()
-        .push(Lane::Call, job)
+        .push(Line::Call, job)
         .map_err(|_| Failure::CallsFull {
             max: service.settings.queued_calls_max,
         })?;

@@ -72,7 +72,9 @@ fn take_turn(
 ) -> (u64, f64) {
     let begun = thread_cpu_time();
     let count = contestants.solve(who, part.clone());
-    let spent = thread_cpu_time() - begun;
+    // A clock that did not move must not make a rate that is no number.
+    let spent = thread_cpu_time().saturating_sub(begun);
+    let spent = spent.max(Duration::from_nanos(1));
     #[expect(clippy::cast_precision_loss, reason = "some thousand boards")]
     (count, part.len() as f64 / spent.as_secs_f64())
 }

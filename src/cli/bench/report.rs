@@ -117,7 +117,7 @@ pub(super) struct Printer<'a> {
     name_width: usize,
 }
 
-const LEGEND: &str = "\
+const LEGEND: &str = "  \
   engine  the batch engine alone on one core
   single  the single-board solver alone on one core
   rpc     SolveBatch over one connection, from text to text

@@ -128,7 +128,7 @@ impl<'a> Answer<'a> {
                 }
                 (tag::SOLUTION_COUNT, Value::Number(value)) => solution_count = uint32(value),
                 (tag::SOLVE_TIME, Value::Bytes(time)) => {
-                    solve_time.merge(time).map_err(|_| NO_MESSAGE)?
+                    solve_time.merge(time).map_err(|_| NO_MESSAGE)?;
                 }
                 (tag::NODES, Value::Number(value)) => nodes = uint32(value),
                 (tag::CLASHES, Value::Bytes(bytes)) => {

@@ -1,4 +1,5 @@
-//! Messages as the transport takes and gives them: encoded before, decoded after, copied once.
+//! Messages as the transport takes and gives them: encoded before and only copied into its buffer here,
+//! decoded after and not copied at all.
 
 use prost::bytes::{Buf as _, BufMut as _, Bytes};
 use tonic::{

@@ -1,5 +1,5 @@
-//! Requests, encoded while their boards come in: each text is copied once, to where it goes over
-//! the wire, and is read from there again when its answer is here.
+//! Requests, encoded while their boards come in. Each text is kept in the encoded message only, and is
+//! read from there again when its answer is here.
 
 use prost::{
     bytes::{Bytes, BytesMut},

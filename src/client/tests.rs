@@ -183,15 +183,12 @@ fn same_as_generated(response: &[u8], cuts: &[Index]) -> TestCaseResult {
         }
         for (index, result) in (0..).zip(&generated.results) {
             let mut solutions = Vec::new();
-            match reference(index, result, &mut solutions) {
-                Some(expected) => {
-                    let answer = answers.next().await;
-                    prop_assert_eq!(answer.unwrap().unwrap(), expected);
-                }
-                None => {
-                    let broken = matches!(answers.next().await, Err(Error::BrokenAnswer { .. }));
-                    prop_assert!(broken, "{result:?}");
-                }
+            let answer = answers.next().await;
+            if let Some(expected) = reference(index, result, &mut solutions) {
+                prop_assert_eq!(answer.unwrap().unwrap(), expected);
+            } else {
+                let broken = matches!(answer, Err(Error::BrokenAnswer { .. }));
+                prop_assert!(broken, "{result:?}");
             }
         }
         Ok(())
@@ -312,7 +309,9 @@ proptest! {
     ) {
         let options = pb::SolveOptions { solution_limit, node_limit };
         let mut request = Request::new(Some(0));
-        boards.iter().for_each(|board| request.push(board));
+        for board in &boards {
+            request.push(board);
+        }
         let (message, mut texts) = request.finish(&options);
         for board in &boards {
             prop_assert!(!texts.is_empty());

@@ -15,10 +15,11 @@ use crate::{
     },
 };
 
-/// Nodes that a call may take of a runtime thread: some 30 us, as long as it takes to read the call
-/// and to write its answer. Of boards with one solution that people publish almost all need fewer; a
-/// hand-over to a solver thread and back costs as much.
-const NODES_MAX: u32 = 64;
+/// Nodes that a call may take of a runtime thread: some 10 us, less than it takes to read the call and
+/// to write its answer. Most published boards need fewer, and cost a third less without the hand-over at
+/// 64 in flight; the hardest need more and are begun anew by a solver thread, so a budget of 64 cost
+/// them a third more than 16 (`docs/performance.md`).
+const NODES_MAX: u32 = 16;
 
 thread_local! {
     static SOLVER: RefCell<Solver> = RefCell::new(Solver::new());
@@ -30,8 +31,12 @@ pub(super) fn solve(board: &Board, options: Options) -> Option<Answers> {
         node_limit: options.node_limit.min(NODES_MAX),
         ..options
     };
-    // A panic must not take the connection with it: the solver threads know how to end a call by one.
+    // A panic must not take the connection with it. The call goes on to a solver thread, which panics
+    // as well and knows how to end a call by that; what the panic left here is not used again.
     let solved = panic::catch_unwind(AssertUnwindSafe(|| search(board, few)));
+    if solved.is_err() {
+        SOLVER.set(Solver::new());
+    }
     solved.ok().filter(|answers| {
         let stopped = |answer: &Answer| answer.outcome.verdict == Verdict::Undecided;
         few == options || !answers.answers.iter().any(stopped)

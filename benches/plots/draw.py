@@ -178,7 +178,8 @@ def messages(measured):
     }
     series = [(title, [row[field] for row in rows]) for field, title in names.items()]
     highest = max(value for _, values in series for value in values)
-    step = next(step for step in (100, 200, 250, 500, 1000, 2000, 5000) if highest / step <= 8)
+    step = next(10**power * part for power in range(1, 9) for part in (1, 2, 5)
+                if highest <= 8 * part * 10**power)
     ticks = [step * number for number in range(math.ceil(highest / step) + 1)]
     svg = Svg(
         450,

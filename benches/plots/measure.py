@@ -3,11 +3,13 @@
 
     benches/plots/measure.py             all of it: builds, then some 12 minutes on a quiet machine
     benches/plots/measure.py solvers     one plot: solvers, messages or unary
+    benches/plots/measure.py --quick     a fifth of the rounds, to try it out
 
 The numbers go to docs/plots/*.json as the programs print them, with the machine, the date, the commit
 and the commands; draw.py makes the plots of them. Boards come from ../shared/data.
 """
 
+import argparse
 import datetime
 import json
 import os
@@ -19,31 +21,28 @@ import draw
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = "../shared/data"
-MESSAGES_FILE = f"{DATA}/easy_naked_singles.txt.gz"
+BOARDS = f"{DATA}/easy_naked_singles.txt.gz"
 MESSAGE_BOARDS = [1, 4, 16, 64, 256, 1024]
 
-BUILD_PEERS = "cargo build --release --locked --manifest-path benches/peers/Cargo.toml"
-BUILD_PROGRAM = "cargo build --release --locked"
 
-# The builds, then the measurements of each plot.
-PLOTS = {
-    "solvers": (
-        [BUILD_PEERS],
-        ["taskset -c 1 benches/peers/target/release/peers --rounds 20 --json"],
-    ),
-    "messages": (
-        [BUILD_PROGRAM],
-        [
-            "target/release/sudoku-solver bench --seconds 10 --output json"
-            f" --message-boards {boards} {MESSAGES_FILE}"
-            for boards in MESSAGE_BOARDS
-        ],
-    ),
-    "unary": (
-        ["cargo bench --locked --bench unary --no-run"],
-        ["cargo bench --locked --bench unary -- --rounds 40 --output json"],
-    ),
-}
+def plan(quick):
+    """For each plot, its build and its measurements."""
+    rounds, seconds = (4, 2) if quick else (20, 10)
+    bench = f"target/release/sudoku-solver bench --seconds {seconds} --output json"
+    return {
+        "solvers": (
+            "cargo build --release --locked --manifest-path benches/peers/Cargo.toml",
+            [f"taskset -c 1 benches/peers/target/release/peers --rounds {rounds} --json"],
+        ),
+        "messages": (
+            "cargo build --release --locked",
+            [f"{bench} --message-boards {boards} {BOARDS}" for boards in MESSAGE_BOARDS],
+        ),
+        "unary": (
+            "cargo bench --locked --bench unary --no-run",
+            [f"cargo bench --locked --bench unary -- --rounds {2 * rounds} --output json"],
+        ),
+    }
 
 
 def run(command, **options):
@@ -65,17 +64,13 @@ def machine():
     return f"{names[0] if names else os.uname().machine}, {os.cpu_count()} CPUs"
 
 
-def measure(name):
-    builds, commands = PLOTS[name]
-    for build in builds:
-        run(build)
-    rows = []
-    for command in commands:
-        rows.extend(json.loads(line) for line in output(command).splitlines())
+def measure(name, commit, build, commands):
+    run(build)
+    rows = [json.loads(line) for command in commands for line in output(command).splitlines()]
     measured = {
         "machine": machine(),
         "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
-        "commit": output("git describe --always --dirty --exclude=*").strip(),
+        "commit": commit,
         "commands": commands,
         "rows": rows,
     }
@@ -84,15 +79,23 @@ def measure(name):
 
 
 def main():
-    names = sys.argv[1:] or list(PLOTS)
-    unknown = [name for name in names if name not in PLOTS]
+    arguments = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    arguments.add_argument("plots", nargs="*", metavar="PLOT", help="solvers, messages, unary")
+    arguments.add_argument("--quick", action="store_true", help="to try it out")
+    chosen = arguments.parse_args()
+    plots = plan(chosen.quick)
+    unknown = [name for name in chosen.plots if name not in plots]
     if unknown:
-        sys.exit(f"no plot is called {unknown[0]}; there are {', '.join(PLOTS)}")
+        arguments.error(f"no plot is called {unknown[0]}; there are {', '.join(plots)}")
     if not (ROOT / DATA).is_dir():
-        sys.exit(f"skipped: {DATA}, where the boards come from, is not there")
+        sys.exit(f"{DATA}, where the boards come from, is not there")
     draw.FOLDER.mkdir(exist_ok=True)
-    for name in names:
-        measure(name)
+    # Before the first file is written: what is measured is as committed.
+    commit = output("git describe --always --dirty --exclude=*").strip()
+    for name in chosen.plots or plots:
+        measure(name, commit, *plots[name])
         draw.draw(name)
 
 

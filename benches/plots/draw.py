@@ -27,6 +27,7 @@ STYLE = """
   .s2 { fill: #6e7781; stroke: #6e7781 }
   .s3 { fill: #8250df; stroke: #8250df }
   text.s0, text.s1, text.s2, text.s3 { stroke: none }
+  text.value { stroke: #ffffff; stroke-width: 4px; paint-order: stroke; font-size: 12px }
   polyline.s0, polyline.s1, polyline.s2, polyline.s3 { fill: none; stroke-width: 2 }
   @media (prefers-color-scheme: dark) {
     text { fill: #e6edf3 }
@@ -34,6 +35,7 @@ STYLE = """
     .ground { fill: #0d1117 }
     .grid { stroke: #30363d }
     .link { stroke: #6e7681 }
+    text.value { stroke: #0d1117 }
     .s0 { fill: #79c0ff; stroke: #79c0ff }
     .s1 { fill: #ffa657; stroke: #ffa657 }
     .s2 { fill: #9da7b3; stroke: #9da7b3 }
@@ -141,8 +143,8 @@ def solvers(measured):
     return svg
 
 
-def lines(svg, places, series, y_of, ticks, x_title, y_title):
-    """Lines over evenly spaced places, each value written at its point."""
+def draw_lines(svg, places, series, y_of, ticks, x_title, y_title):
+    """Lines over evenly spaced places, each value written beside its point."""
     left, right, top, bottom = 80, 720, 95, 360
 
     def x(number):
@@ -163,7 +165,12 @@ def lines(svg, places, series, y_of, ticks, x_title, y_title):
         svg.polyline(points, f"s{style}")
         for (px, py), value in zip(points, values):
             svg.dot(px, py, f"s{style}")
-            svg.text(px + 7, py - 7, f"{value:,.0f}", f"s{style}")
+    for number in range(len(places)):
+        # From the top down, each at its point or below the one before.
+        free = top - 20
+        for style, value in sorted(enumerate(v[number] for _, v in series), key=lambda s: -s[1]):
+            free = max(free + 13, y(value) - 4)
+            svg.text(x(number) + 9, free, f"{value:,.0f}", f"value s{style}")
     svg.legend([name for name, _ in series])
 
 
@@ -188,8 +195,8 @@ def messages(measured):
         caption(measured),
     )
     places = [row["message_boards"] for row in rows]
-    lines(svg, places, series, lambda value: value / ticks[-1], ticks,
-          "boards a message (log scale)", "ns of server CPU a board")
+    draw_lines(svg, places, series, lambda value: value / ticks[-1], ticks,
+               "boards a message (log scale)", "ns of server CPU a board")
     return svg
 
 
@@ -212,8 +219,8 @@ def unary(measured):
         caption(measured, f"Calls a second at these loads: {rates}; client and server share the machine"),
     )
     places = [row["in_flight"] for row in rows]
-    lines(svg, places, series, y_of, [10**exponent for exponent in exponents],
-          "calls in flight (log scale)", "latency in µs (log scale)")
+    draw_lines(svg, places, series, y_of, [10**exponent for exponent in exponents],
+               "calls in flight (log scale)", "latency in µs (log scale)")
     return svg
 
 

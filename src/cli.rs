@@ -5,37 +5,56 @@
 
 pub mod serve;
 
+mod bench;
+mod gzip;
 mod local;
 mod solve;
 
 use std::{
     io::{self, Write as _},
     process::ExitCode,
+    sync::LazyLock,
 };
 
 use anyhow::Context as _;
 use clap::{Parser, Subcommand};
 use tokio::runtime::{Builder, Runtime};
 
+use crate::batch::Level;
+
 /// Solves 9x9 Sudoku boards and proves how many solutions they have.
 #[derive(Debug, Parser)]
-#[command(version, about, arg_required_else_help = true, after_help = EXAMPLES)]
+#[command(
+    version,
+    long_version = LONG_VERSION.as_str(),
+    about,
+    arg_required_else_help = true,
+    after_help = EXAMPLES
+)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
 }
+
+/// Names the level too: it decides the speed, and is another on every kind of machine.
+static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
+    let version = env!("CARGO_PKG_VERSION");
+    format!("{version} (cpu level {})", Level::detect())
+});
 
 const EXAMPLES: &str = "\
 Examples:
   sudoku-solver solve boards.txt            solve a file, one answer a line
   sudoku-solver solve --output jsonl -      solve standard input, one JSON object a board
   sudoku-solver serve                       serve gRPC on 127.0.0.1:50051
-  sudoku-solver solve --server http://127.0.0.1:50051 boards.txt.gz";
+  sudoku-solver solve --server http://127.0.0.1:50051 boards.txt.gz
+  sudoku-solver bench boards.txt.gz         measure how fast that file is solved here";
 
 #[derive(Debug, Subcommand)]
 enum Command {
     Solve(solve::SolveArgs),
     Serve(serve::ServeArgs),
+    Bench(bench::BenchArgs),
 }
 
 impl Cli {
@@ -46,6 +65,7 @@ impl Cli {
             Command::Serve(args) => {
                 runtime().and_then(|runtime| runtime.block_on(serve::run(args)))
             }
+            Command::Bench(args) => bench::run(args),
         };
         match done {
             Ok(()) => ExitCode::SUCCESS,

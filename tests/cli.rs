@@ -11,13 +11,12 @@ use std::{
     thread,
 };
 
-use flate2::{Compression, write::GzEncoder};
 use serde_json::{Value, json};
 
 use binary::{
     binary,
     boards::{CLASHING, EMPTY, GRID, MALFORMED, TWO, UNIQUE, UNSOLVABLE},
-    file, run,
+    file, gzip, run,
     served::Served,
     solve,
 };
@@ -51,12 +50,6 @@ fn jsonl(args: &[&str], stdin: &str) -> Vec<Value> {
         object
     };
     run.stdout.lines().map(untimed).collect()
-}
-
-fn gzip(text: &str) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-    encoder.write_all(text.as_bytes()).unwrap();
-    encoder.finish().unwrap()
 }
 
 #[test]

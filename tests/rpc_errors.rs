@@ -131,9 +131,10 @@ async fn a_full_queue_refuses_at_once_and_says_when_to_retry() {
     };
     let server = TestServer::with(config).await;
     let client = server.client().await;
-    // One of them is searched, two wait, the others are refused: the refusals are what arrives.
+    // The thread takes up to 32 that wait together, two wait, the others are refused: the refusals
+    // are what arrives.
     let mut calls = tokio::task::JoinSet::new();
-    for _ in 0..5 {
+    for _ in 0..32 + 2 + 2 {
         let mut client = client.clone();
         calls.spawn(async move { client.solve(request(LONG, longest())).await });
     }

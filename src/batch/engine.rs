@@ -74,6 +74,11 @@ const WAITING_PERCENT: u32 = 66;
 /// Exchanges between two looks at the cancel flags: some hundred microseconds.
 const CANCEL_INTERVAL: u32 = 16;
 
+/// The most solutions that a board may ask for and still be searched by several lanes. Where solutions
+/// abound, what the lanes behind the first find is thrown away: sharing the empty board's search for
+/// 10,000 solutions took ten times as long.
+const SHARED_SOLUTIONS_MAX: u32 = 64;
+
 /// The memory of an engine of `64 * N` lanes.
 pub(super) struct Core<V, const N: usize> {
     planes: Planes<V, N>,
@@ -308,8 +313,11 @@ impl<V: Vector<N>, const N: usize> Core<V, N> {
             let Some(board) = desk.next() else { break };
             self.outside
                 .set_grid(lane, &planes::pack(desk.board(board)));
-            let part = self.searches.start(board, desk.options(board), lane);
+            let options = desk.options(board);
+            let part = self.searches.start(board, options, lane);
             self.take_up(lane, part);
+            self.stacks
+                .set_shared(lane, options.solution_limit <= SHARED_SOLUTIONS_MAX);
             lanes.insert(lane);
         }
         lanes
@@ -328,6 +336,7 @@ impl<V: Vector<N>, const N: usize> Core<V, N> {
             self.outside.set_node(lane, node);
             let part = self.searches.share(part, lane);
             self.take_up(lane, part);
+            self.stacks.set_shared(lane, true);
             lanes.insert(lane);
         }
         lanes

@@ -16,6 +16,8 @@ pub(crate) struct Stacks {
 
 /// Indices into the pool, the oldest at `bottom`.
 struct Stack {
+    /// Whether other lanes may take nodes from it.
+    is_shared: bool,
     nodes: [u32; DEPTH_MAX],
     bottom: usize,
     top: usize,
@@ -24,6 +26,7 @@ struct Stack {
 impl Stacks {
     pub(crate) fn new(lanes: usize) -> Self {
         let empty = || Stack {
+            is_shared: false,
             nodes: [0; DEPTH_MAX],
             bottom: 0,
             top: 0,
@@ -33,6 +36,12 @@ impl Stacks {
             pool: Vec::new(),
             free: Vec::new(),
         }
+    }
+
+    /// Lets other lanes take nodes from `lane`, or not.
+    #[inline(always)]
+    pub(crate) fn set_shared(&mut self, lane: usize, is_shared: bool) {
+        self.lanes[lane].is_shared = is_shared;
     }
 
     /// Saves a node of `lane`.
@@ -64,13 +73,13 @@ impl Stacks {
         Some(&self.pool[index as usize])
     }
 
-    /// The oldest node of the lane with the most of them, and that lane.
+    /// The oldest node of the lane with the most of them that shares, and that lane.
     pub(crate) fn take_oldest(&mut self) -> Option<(usize, &Node)> {
-        let most = self.lanes.iter().map(Stack::len).max()?;
+        let most = self.lanes.iter().map(Stack::shareable).max()?;
         let lane = self
             .lanes
             .iter()
-            .position(|stack| most > 0 && stack.len() == most)?;
+            .position(|stack| most > 0 && stack.shareable() == most)?;
         let stack = &mut self.lanes[lane];
         let index = stack.nodes[stack.bottom % DEPTH_MAX];
         stack.bottom += 1;
@@ -90,7 +99,12 @@ impl Stacks {
 }
 
 impl Stack {
-    fn len(&self) -> usize {
-        self.top - self.bottom
+    /// Nodes that other lanes may take.
+    fn shareable(&self) -> usize {
+        if self.is_shared {
+            self.top - self.bottom
+        } else {
+            0
+        }
     }
 }

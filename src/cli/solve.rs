@@ -130,7 +130,7 @@ async fn print(
 }
 
 /// The URL of a server; `host:port` alone is understood as well.
-fn server_url(text: &str) -> Result<String, String> {
+pub(super) fn server_url(text: &str) -> Result<String, String> {
     let url = if text.contains("://") {
         text.to_owned()
     } else {

@@ -78,14 +78,14 @@ impl Job {
 
 /// Who waits for a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lane {
-    /// A single call, refused when its lane is full.
+pub enum Line {
+    /// A single call, refused when its line is full.
     Call,
-    /// A stream, which waits when its lane is full.
+    /// A stream, which waits when its line is full.
     Stream,
 }
 
-/// Two bounded lanes of jobs. Threads take from both in turn, so that neither many calls nor long
+/// Two bounded lines of jobs. Threads take from both in turn, so that neither many calls nor long
 /// streams starve the other.
 #[derive(Debug)]
 pub struct Queue {
@@ -120,17 +120,17 @@ impl Queue {
     ///
     /// # Errors
     ///
-    /// Returns the job when its lane is full or the queue closed.
-    pub fn push(&self, lane: Lane, job: Job) -> Result<(), Job> {
+    /// Returns the job when its line is full or the queue closed.
+    pub fn push(&self, line: Line, job: Job) -> Result<(), Job> {
         let mut state = self.lock();
-        let max = self.lane_max(lane);
-        if state.lane(lane).len() >= max {
-            self.sweep(&mut state, lane);
+        let max = self.line_max(line);
+        if state.line(line).len() >= max {
+            self.sweep(&mut state, line);
         }
-        if state.closed || state.lane(lane).len() >= max {
+        if state.closed || state.line(line).len() >= max {
             return Err(job);
         }
-        state.lane(lane).push_back(job);
+        state.line(line).push_back(job);
         drop(state);
         self.work.notify_one();
         Ok(())
@@ -168,9 +168,9 @@ impl Queue {
     /// do not keep others out while every thread is busy.
     pub fn forget_cancelled(&self) {
         let mut state = self.lock();
-        for lane in [Lane::Call, Lane::Stream] {
-            if state.lane(lane).len() > self.lane_max(lane) / 2 {
-                self.sweep(&mut state, lane);
+        for line in [Line::Call, Line::Stream] {
+            if state.line(line).len() > self.line_max(line) / 2 {
+                self.sweep(&mut state, line);
             }
         }
     }
@@ -190,15 +190,15 @@ impl Queue {
 
     fn pop(&self, state: &mut State) -> Option<Job> {
         loop {
-            let lane = match (state.calls.is_empty(), state.stream_jobs.is_empty()) {
+            let line = match (state.calls.is_empty(), state.stream_jobs.is_empty()) {
                 (true, true) => return None,
-                (true, false) => Lane::Stream,
-                (false, false) if state.streams_next => Lane::Stream,
-                (false, _) => Lane::Call,
+                (true, false) => Line::Stream,
+                (false, false) if state.streams_next => Line::Stream,
+                (false, _) => Line::Call,
             };
-            state.streams_next = lane == Lane::Call;
-            let job = state.lane(lane).pop_front();
-            if lane == Lane::Stream {
+            state.streams_next = line == Line::Call;
+            let job = state.line(line).pop_front();
+            if line == Line::Stream {
                 self.room.notify_one();
             }
             if job.as_ref().is_none_or(|job| !job.cancel.is_cancelled()) {
@@ -207,20 +207,20 @@ impl Queue {
         }
     }
 
-    fn sweep(&self, state: &mut State, lane: Lane) {
-        let jobs = state.lane(lane);
+    fn sweep(&self, state: &mut State, line: Line) {
+        let jobs = state.line(line);
         let before = jobs.len();
         jobs.retain(|job| !job.cancel.is_cancelled());
-        if lane == Lane::Stream {
+        if line == Line::Stream {
             // One for each that left, as each may let another stream go on.
             (jobs.len()..before).for_each(|_| self.room.notify_one());
         }
     }
 
-    fn lane_max(&self, lane: Lane) -> usize {
-        match lane {
-            Lane::Call => self.calls_max,
-            Lane::Stream => self.stream_jobs_max,
+    fn line_max(&self, line: Line) -> usize {
+        match line {
+            Line::Call => self.calls_max,
+            Line::Stream => self.stream_jobs_max,
         }
     }
 
@@ -231,10 +231,10 @@ impl Queue {
 }
 
 impl State {
-    fn lane(&mut self, lane: Lane) -> &mut VecDeque<Job> {
-        match lane {
-            Lane::Call => &mut self.calls,
-            Lane::Stream => &mut self.stream_jobs,
+    fn line(&mut self, line: Line) -> &mut VecDeque<Job> {
+        match line {
+            Line::Call => &mut self.calls,
+            Line::Stream => &mut self.stream_jobs,
         }
     }
 }

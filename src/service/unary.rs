@@ -6,7 +6,7 @@ use super::{
     SolverService,
     deadline::{self, Searches},
     failure::Failure,
-    queue::{Job, Lane},
+    queue::{Job, Line},
 };
 use crate::{
     board::text,
@@ -27,7 +27,7 @@ pub(super) async fn solve(
     let (job, finished) = Job::new(vec![board], options, searches.flag().clone());
     searches
         .queue()
-        .push(Lane::Call, job)
+        .push(Line::Call, job)
         .map_err(|_| Failure::CallsFull {
             max: service.settings.queued_calls_max,
         })?;

@@ -30,6 +30,11 @@ const ENGINE_BOARDS_MIN: usize = 32;
 /// there: carrying the search over would save a tenth of a millisecond of what takes longer by far.
 const ALONE_NODES_MAX: u32 = 512;
 
+/// The most solutions that the boards of a job in the engine may ask for. Where solutions abound a
+/// lane finds one after the other, at the pace of a sweep, where the single-board solver takes less
+/// than a microsecond; and lanes cannot help each other.
+const ENGINE_SOLUTIONS_MAX: u32 = 64;
+
 /// A thread's engines and the jobs that it has begun.
 pub(super) struct Worker<'a> {
     queue: &'a Queue,
@@ -83,40 +88,48 @@ impl<'a> Worker<'a> {
 
     fn work(&mut self) {
         while let Some(job) = self.queue.next() {
-            let mut boards = self.begin(job);
+            self.begin(job);
             // Calls of one board each that wait together are solved together.
-            while boards < ENGINE_BOARDS_MIN
+            while self.boards() < ENGINE_BOARDS_MIN
                 && let Some(job) = self.queue.try_next()
             {
-                boards += self.begin(job);
+                self.begin(job);
             }
-            if boards < ENGINE_BOARDS_MIN {
-                self.solve_few();
-            }
-            if !self.begun.is_empty() {
-                self.solve_many();
+            while !self.begun.is_empty() {
+                self.solve_one_by_one();
+                self.solve_at_once();
             }
         }
     }
 
-    fn begin(&mut self, job: Job) -> usize {
-        let boards = job.boards().len();
+    fn begin(&mut self, job: Job) {
         self.begun.push(Arc::new(job));
-        boards
     }
 
-    /// Solves the jobs at hand one board after another; jobs with a board that takes long stay.
-    fn solve_few(&mut self) {
+    /// Boards of the jobs at hand.
+    fn boards(&self) -> usize {
+        self.begun.iter().map(|job| job.boards().len()).sum()
+    }
+
+    /// Solves one board after another what the engine is not for: few boards, up to some nodes, and
+    /// jobs that ask for many solutions.
+    fn solve_one_by_one(&mut self) {
+        let few = self.boards() < ENGINE_BOARDS_MIN;
         for job in self.begun.clone() {
+            let node_limit = match (asks_for_many(&job), few) {
+                (true, _) => job.options().node_limit,
+                (false, true) => job.options().node_limit.min(ALONE_NODES_MAX),
+                (false, false) => continue,
+            };
             strike(&job);
-            let limit = job.options().node_limit.min(ALONE_NODES_MAX);
             let options = Options {
-                node_limit: limit,
+                node_limit,
                 ..job.options()
             };
             let answers = solve_each(&mut self.solver, &job, options);
             let stopped = |answer: &Answer| answer.outcome.verdict == Verdict::Undecided;
-            if limit == job.options().node_limit || !answers.answers.iter().any(stopped) {
+            let is_final = node_limit == job.options().node_limit;
+            if is_final || !answers.answers.iter().any(stopped) {
                 self.begun.retain(|begun| !Arc::ptr_eq(begun, &job));
                 finish(job, answers);
             }
@@ -124,20 +137,29 @@ impl<'a> Worker<'a> {
     }
 
     /// Solves the jobs at hand in the engine, and with them whatever else comes meanwhile.
-    fn solve_many(&mut self) {
-        let waiting = self.begun.clone();
+    fn solve_at_once(&mut self) {
+        if self.begun.is_empty() {
+            return;
+        }
         let Worker {
             queue,
             engine,
             begun,
             ..
         } = self;
+        let waiting = begun.clone();
         engine.run(&mut Intake {
             waiting,
             queue,
             begun,
+            is_open: true,
         });
     }
+}
+
+/// Whether a job's boards are better searched one by one because of the solutions it asks for.
+fn asks_for_many(job: &Job) -> bool {
+    job.options().solution_limit > ENGINE_SOLUTIONS_MAX
 }
 
 /// What the engine works on.
@@ -145,17 +167,27 @@ struct Intake<'a> {
     waiting: Vec<Arc<Job>>,
     queue: &'a Queue,
     begun: &'a mut Vec<Arc<Job>>,
+    /// Until a job came that is not for the engine: it waits for the engine to run dry.
+    is_open: bool,
 }
 
 impl Tasks for Intake<'_> {
     type Task = Arc<Job>;
 
     fn next(&mut self) -> Option<Arc<Job>> {
-        let job = self.waiting.pop().or_else(|| {
-            let job = Arc::new(self.queue.try_next()?);
-            self.begun.push(Arc::clone(&job));
-            Some(job)
-        })?;
+        let job = match self.waiting.pop() {
+            Some(job) => job,
+            None if self.is_open => {
+                let job = Arc::new(self.queue.try_next()?);
+                self.begun.push(Arc::clone(&job));
+                job
+            }
+            None => return None,
+        };
+        if asks_for_many(&job) {
+            self.is_open = false;
+            return None;
+        }
         strike(&job);
         Some(job)
     }

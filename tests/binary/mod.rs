@@ -20,6 +20,8 @@ use std::{
     thread,
 };
 
+use flate2::{Compression, write::GzEncoder};
+
 /// The binary, with nothing of the caller's environment that would change what it does.
 pub fn binary() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sudoku-solver"));
@@ -73,6 +75,13 @@ pub fn file(name: &str, content: impl AsRef<[u8]>) -> PathBuf {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::write(&path, content).unwrap();
     path
+}
+
+/// A text, compressed.
+pub fn gzip(text: &str) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(text.as_bytes()).unwrap();
+    encoder.finish().unwrap()
 }
 
 /// A path of the repository.

@@ -5,7 +5,7 @@
     reason = "a skipped level must be seen in the output"
 )]
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{collections::VecDeque, env, sync::Arc};
 
 use proptest::test_runner::{Config, RngSeed};
 use sudoku_solver::{
@@ -175,6 +175,11 @@ pub(crate) fn assert_same(
     }
 }
 
+/// Whether `SUDOKU_EXHAUSTIVE=1` asks for everything, however long it takes.
+pub(crate) fn exhaustive() -> bool {
+    env::var_os("SUDOKU_EXHAUSTIVE").is_some_and(|value| value == "1")
+}
+
 /// The settings of a property test: the same boards in every run, unless `PROPTEST_RNG_SEED` or
 /// `PROPTEST_CASES` ask for others.
 pub(crate) fn reproducible(cases: u32) -> Config {
@@ -190,6 +195,8 @@ pub(crate) fn reproducible(cases: u32) -> Config {
             fixed @ RngSeed::Fixed(_) => fixed,
         },
         failure_persistence: None,
+        // Each step of the shrinking solves up to a thousand boards three times.
+        max_shrink_iters: 200,
         ..asked
     }
 }

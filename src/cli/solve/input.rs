@@ -3,24 +3,24 @@
 use std::{
     cell::RefCell,
     fs::{self, File},
-    io::{self, BufRead, BufReader, Cursor, IsTerminal as _, Read},
+    io::{self, IsTerminal as _, Read},
     path::{Path, PathBuf},
     rc::Rc,
     thread,
 };
 
 use anyhow::Context as _;
-use flate2::read::MultiGzDecoder;
 use tokio::runtime::Handle;
 
-use crate::{board::text::file::BoardTexts, cli::say, client::Feed};
+use crate::{
+    board::text::file::BoardTexts,
+    cli::{gzip, say},
+    client::Feed,
+};
 
 /// Bytes that are read at once. What a read brings is sent before the next one, so this also is
 /// about as much text as fills three messages.
 const READ_BYTES: usize = 64 * 1024;
-
-/// How a gzip file begins.
-const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
 /// Files to read, one after the other.
 #[derive(Debug)]
@@ -98,29 +98,11 @@ fn read_boards(raw: impl Read, sink: &Rc<RefCell<Sink>>) -> io::Result<()> {
         raw,
         sink: Rc::clone(sink),
     };
-    let mut texts = BoardTexts::new(decompress(raw)?);
+    let mut texts = BoardTexts::new(gzip::decompress(raw, READ_BYTES)?);
     while let Some(board) = texts.next_text()? {
         sink.borrow_mut().push(board.text)?;
     }
     Ok(())
-}
-
-fn decompress<'a>(mut raw: impl Read + 'a) -> io::Result<Box<dyn BufRead + 'a>> {
-    let mut head = Vec::new();
-    raw.by_ref()
-        .take(GZIP_MAGIC.len() as u64)
-        .read_to_end(&mut head)?;
-    let compressed = head == GZIP_MAGIC;
-    let whole = Cursor::new(head).chain(raw);
-    Ok(if compressed {
-        let whole = BufReader::with_capacity(READ_BYTES, whole);
-        Box::new(BufReader::with_capacity(
-            READ_BYTES,
-            MultiGzDecoder::new(whole),
-        ))
-    } else {
-        Box::new(BufReader::with_capacity(READ_BYTES, whole))
-    })
 }
 
 /// The feed, for a thread that may block.

@@ -21,7 +21,7 @@ use crate::{
         Settings,
         deadline::Searches,
         failure::Failure,
-        queue::{Job, Lane},
+        queue::{Job, Line},
     },
     solver::Options,
     wire::{
@@ -156,7 +156,7 @@ impl Intake {
                 }
                 self.room = None;
             }
-            match self.searches.queue().push(Lane::Stream, job) {
+            match self.searches.queue().push(Line::Stream, job) {
                 Ok(()) => {
                     outlet.push(part);
                     return true;

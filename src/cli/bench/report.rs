@@ -1,0 +1,219 @@
+//! The figures of a file, for people and for programs.
+
+use std::{
+    io::{self, Write as _},
+    path::Path,
+};
+
+use indicatif::HumanCount;
+use serde::Serialize;
+
+use super::{BenchArgs, Format, Tree, rounds::Rounds};
+use crate::batch::Level;
+
+/// All that was measured of a file.
+#[derive(Debug)]
+pub(super) struct Measured {
+    pub(super) boards: usize,
+    pub(super) malformed: u64,
+    pub(super) engine: Rounds,
+    pub(super) tree: Tree,
+    pub(super) single: Rounds,
+    pub(super) rpc: Rounds,
+}
+
+/// One line of JSON. Boards a second are the median of the rounds unless `best` says otherwise.
+#[derive(Debug, Serialize)]
+struct Figures {
+    file: String,
+    boards: usize,
+    malformed: u64,
+    undecided: u64,
+    cpu_level: &'static str,
+    solution_limit: u32,
+    message_boards: u32,
+    engine_boards_per_second: f64,
+    engine_boards_per_second_best: f64,
+    engine_cpu_nanos_per_board: Option<f64>,
+    nodes_per_board: f64,
+    guesses_per_board: f64,
+    no_guess_share: f64,
+    single_boards_per_second: f64,
+    single_boards_per_second_best: f64,
+    rpc_boards_per_second: f64,
+    rpc_boards_per_second_best: f64,
+    rpc_server_cpu_nanos_per_board: Option<f64>,
+    rpc_server_cpu_beyond_engine_nanos_per_board: Option<f64>,
+}
+
+impl Figures {
+    fn of(file: &Path, measured: &Measured, args: &BenchArgs, level: Level) -> Figures {
+        let Measured {
+            engine,
+            tree,
+            single,
+            rpc,
+            ..
+        } = measured;
+        let engine_cpu = engine.cpu_nanos_per_board();
+        let server_cpu = rpc.cpu_nanos_per_board();
+        let beyond = server_cpu
+            .zip(engine_cpu)
+            .map(|(server, engine)| server - engine);
+        Figures {
+            file: file.display().to_string(),
+            boards: measured.boards,
+            malformed: measured.malformed,
+            undecided: tree.undecided,
+            cpu_level: level.name(),
+            solution_limit: args.limit,
+            message_boards: args.message_boards,
+            engine_boards_per_second: round(engine.median_per_second(), 0),
+            engine_boards_per_second_best: round(engine.best_per_second(), 0),
+            engine_cpu_nanos_per_board: engine_cpu.map(|nanos| round(nanos, 1)),
+            nodes_per_board: round(tree.share_of_boards(tree.nodes), 4),
+            guesses_per_board: round(tree.share_of_boards(tree.guesses), 4),
+            no_guess_share: round(tree.share_of_boards(tree.without_guess), 4),
+            single_boards_per_second: round(single.median_per_second(), 0),
+            single_boards_per_second_best: round(single.best_per_second(), 0),
+            rpc_boards_per_second: round(rpc.median_per_second(), 0),
+            rpc_boards_per_second_best: round(rpc.best_per_second(), 0),
+            rpc_server_cpu_nanos_per_board: server_cpu.map(|nanos| round(nanos, 1)),
+            rpc_server_cpu_beyond_engine_nanos_per_board: beyond.map(|nanos| round(nanos, 1)),
+        }
+    }
+
+    fn row(&self, name: &str, width: usize) -> String {
+        format!(
+            "{name:width$} {:>9} |{:>11}{:>11}{:>10}{:>9.2}{:>9.2}{:>9.1}% |{:>11}{:>11} |{:>11}{:>11}{:>10}{:>10}",
+            self.boards,
+            whole(self.engine_boards_per_second),
+            whole(self.engine_boards_per_second_best),
+            nanos(self.engine_cpu_nanos_per_board),
+            self.nodes_per_board,
+            self.guesses_per_board,
+            100.0 * self.no_guess_share,
+            whole(self.single_boards_per_second),
+            whole(self.single_boards_per_second_best),
+            whole(self.rpc_boards_per_second),
+            whole(self.rpc_boards_per_second_best),
+            nanos(self.rpc_server_cpu_nanos_per_board),
+            nanos(self.rpc_server_cpu_beyond_engine_nanos_per_board),
+        )
+    }
+}
+
+impl Tree {
+    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
+    fn share_of_boards(&self, count: u64) -> f64 {
+        count as f64 / self.boards.max(1) as f64
+    }
+}
+
+/// Prints each file when it is measured.
+pub(super) struct Printer<'a> {
+    args: &'a BenchArgs,
+    level: Level,
+    name_width: usize,
+}
+
+const LEGEND: &str = "  \
+  engine  the batch engine alone on one core
+  single  the single-board solver alone on one core
+  rpc     SolveBatch over one connection, from text to text
+
+  board/s   boards a second, the median of all passes over the file; best: the best pass
+  ns CPU    CPU time a board in ns, the mean of all passes; under rpc the server's alone
+  beyond    how much of it is beyond the engine's own
+  nodes     nodes of the search tree a board; guesses: a board, at least (exact but for boards
+            whose search --limit cut short); no guess: boards solved without one
+";
+
+impl<'a> Printer<'a> {
+    pub(super) fn begin(args: &'a BenchArgs, level: Level) -> io::Result<Printer<'a>> {
+        let widths = args.files.iter().map(|file| name(file).chars().count());
+        let printer = Printer {
+            args,
+            level,
+            name_width: widths.max().unwrap_or(0).max(4),
+        };
+        if matches!(args.output, Format::Table) {
+            printer.heading()?;
+        }
+        Ok(printer)
+    }
+
+    fn heading(&self) -> io::Result<()> {
+        let server = match &self.args.server {
+            None => "a server in a process of its own, on this machine",
+            Some(url) => url,
+        };
+        let width = self.name_width;
+        let mut stdout = io::stdout().lock();
+        writeln!(
+            stdout,
+            "cpu level {}, solution limit {}, {} boards a message, {server}\n\n{LEGEND}",
+            self.level, self.args.limit, self.args.message_boards
+        )?;
+        writeln!(
+            stdout,
+            "{:width$} {:>9} |{:>11}{:>50} |{:>11}{:>11} |{:>11}",
+            "", "", "engine", "", "single", "", "rpc"
+        )?;
+        writeln!(
+            stdout,
+            "{:width$} {:>9} |{:>11}{:>11}{:>10}{:>9}{:>9}{:>10} |{:>11}{:>11} |{:>11}{:>11}{:>10}{:>10}",
+            "file",
+            "boards",
+            "board/s",
+            "best",
+            "ns CPU",
+            "nodes",
+            "guesses",
+            "no guess",
+            "board/s",
+            "best",
+            "board/s",
+            "best",
+            "ns CPU",
+            "beyond"
+        )?;
+        stdout.flush()
+    }
+
+    pub(super) fn print(&mut self, file: &Path, measured: &Measured) -> anyhow::Result<()> {
+        let figures = Figures::of(file, measured, self.args, self.level);
+        let line = match self.args.output {
+            Format::Json => serde_json::to_string(&figures)?,
+            Format::Table => figures.row(&name(file), self.name_width),
+        };
+        let mut stdout = io::stdout().lock();
+        writeln!(stdout, "{line}")?;
+        stdout.flush()?;
+        Ok(())
+    }
+}
+
+/// The name of a file without its folder.
+fn name(file: &Path) -> String {
+    let name = file.file_name().unwrap_or(file.as_os_str());
+    name.to_string_lossy().into_owned()
+}
+
+fn round(value: f64, digits: i32) -> f64 {
+    let scale = 10_f64.powi(digits);
+    (value * scale).round() / scale
+}
+
+fn whole(value: f64) -> String {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a rounded rate, never below 0"
+    )]
+    HumanCount(value as u64).to_string()
+}
+
+fn nanos(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), |nanos| format!("{nanos:.0}"))
+}

@@ -182,54 +182,111 @@ fn is_clashing(answer: &Answer) -> bool {
     answer.outcome.verdict == Verdict::ClashingGivens
 }
 
-const RESULTS: u32 = 2;
+const RESULTS: u8 = 2;
 
 fn encode_generated(result: &pb::SolveResult, buf: &mut impl BufMut) {
-    encoding::message::encode(RESULTS, result, buf);
+    encoding::message::encode(RESULTS.into(), result, buf);
 }
 
-/// Writes a result without clashes. Like the generated code it leaves out what is 0.
+/// Writes a result without clashes. Like the generated code it leaves out what is 0, but for the
+/// status, which never is, and the time, which is a message of its own.
 fn encode_answer(answer: &Answer, solutions: &[Board], buf: &mut impl BufMut) {
-    // What follows the solutions comes first, as the length of all stands before them.
-    let mut tail = [0; NUMBERS_BYTES_MAX];
-    let mut room = &mut tail[..];
-    encode_number(3, answer.outcome.solution_count, &mut room);
-    encode_duration(4, answer.solve_nanos, &mut room);
-    encode_number(5, answer.outcome.nodes, &mut room);
-    let unused = room.len();
-    let tail = &tail[..NUMBERS_BYTES_MAX - unused];
+    let time = super::duration(answer.solve_nanos);
+    let mut duration = Numbers::default();
+    // Neither is negative.
+    duration.field(1, time.seconds.unsigned_abs());
+    duration.field(2, time.nanos.unsigned_abs().into());
 
-    let length = STATUS_BYTES + solutions.len() * SOLUTION_BYTES + tail.len();
-    let mut head = [0; 16];
-    let mut room = &mut head[..];
-    encoding::encode_key(RESULTS, WireType::LengthDelimited, &mut room);
-    encoding::encode_varint(length as u64, &mut room);
-    encoding::int32::encode(1, &status(answer.outcome.verdict).into(), &mut room);
-    let unused = room.len();
-    buf.put_slice(&head[..head.len() - unused]);
+    let mut tail = Numbers::default();
+    tail.field(3, answer.outcome.solution_count.into());
+    tail.message(4, &duration);
+    tail.field(5, answer.outcome.nodes.into());
+
+    let mut head = Numbers::default();
+    let length = STATUS_BYTES + solutions.len() * SOLUTION_BYTES + tail.len;
+    head.key(RESULTS, WireType::LengthDelimited);
+    head.varint(length as u64);
+    head.field(
+        1,
+        i32::from(status(answer.outcome.verdict))
+            .unsigned_abs()
+            .into(),
+    );
+
+    buf.put_slice(head.bytes());
     for solution in solutions {
         buf.put_slice(&solution_field(solution));
     }
-    buf.put_slice(tail);
+    buf.put_slice(tail.bytes());
 }
 
-fn encode_number(tag: u32, number: u32, buf: &mut impl BufMut) {
-    if number != 0 {
-        encoding::uint32::encode(tag, &number, buf);
+/// Fields of a result, gathered to be written in one go: the send buffer looks for room at every
+/// write, which for single bytes takes longer than all else.
+#[derive(Clone, Copy, Debug)]
+struct Numbers {
+    bytes: [u8; NUMBERS_BYTES_MAX],
+    len: usize,
+}
+
+impl Default for Numbers {
+    fn default() -> Self {
+        Numbers {
+            bytes: [0; NUMBERS_BYTES_MAX],
+            len: 0,
+        }
     }
 }
 
-/// Writes a `google.protobuf.Duration`, whose own fields are numbers 1 and 2.
-fn encode_duration(tag: u32, nanos: u64, buf: &mut impl BufMut) {
-    encoding::message::encode(tag, &super::duration(nanos), buf);
+impl Numbers {
+    fn field(&mut self, tag: u8, number: u64) {
+        if number != 0 {
+            self.key(tag, WireType::Varint);
+            self.varint(number);
+        }
+    }
+
+    fn message(&mut self, tag: u8, fields: &Numbers) {
+        self.key(tag, WireType::LengthDelimited);
+        self.varint(fields.len as u64);
+        fields.bytes().iter().for_each(|&byte| self.byte(byte));
+    }
+
+    /// Of the tags here, all below 16, each takes one byte.
+    fn key(&mut self, tag: u8, wire_type: WireType) {
+        self.byte(tag << 3 | wire_type as u8);
+    }
+
+    fn varint(&mut self, mut number: u64) {
+        while number >= 0x80 {
+            self.byte(low_byte(number) | 0x80);
+            number >>= 7;
+        }
+        self.byte(low_byte(number));
+    }
+
+    fn byte(&mut self, byte: u8) {
+        if let Some(place) = self.bytes.get_mut(self.len) {
+            *place = byte;
+            self.len += 1;
+        }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        self.bytes.get(..self.len).unwrap_or_default()
+    }
+}
+
+fn low_byte(number: u64) -> u8 {
+    number.to_le_bytes()[0]
 }
 
 /// Tag, length and digits of a solution.
 fn solution_field(solution: &Board) -> [u8; SOLUTION_BYTES] {
+    const KEY: u8 = 2 << 3 | WireType::LengthDelimited as u8;
+    const LENGTH: u8 = Board::CELLS as u8;
     let mut field = [0; SOLUTION_BYTES];
-    let mut room = &mut field[..];
-    encoding::encode_key(2, WireType::LengthDelimited, &mut room);
-    encoding::encode_varint(Board::CELLS as u64, &mut room);
-    room.put_slice(&solution.to_ascii());
+    let (head, digits) = field.split_at_mut(2);
+    head.copy_from_slice(&[KEY, LENGTH]);
+    digits.copy_from_slice(&solution.to_ascii());
     field
 }

@@ -15,7 +15,7 @@ use super::{clashes_bytes_max, malformed, malformed_bytes_max, pb, result, statu
 use crate::{
     board::{Board, text::MalformedBoard},
     solver::{
-        Verdict,
+        Outcome, Verdict,
         answers::{Answer, Answers},
     },
 };
@@ -191,53 +191,68 @@ fn encode_generated(result: &pb::SolveResult, buf: &mut impl BufMut) {
 /// Writes a result without clashes. Like the generated code it leaves out what is 0, but for the
 /// status, which never is, and the time, which is a message of its own.
 fn encode_answer(answer: &Answer, solutions: &[Board], buf: &mut impl BufMut) {
+    let Outcome {
+        verdict,
+        solution_count,
+        nodes,
+    } = answer.outcome;
+    let (solution_count, nodes) = (u64::from(solution_count), u64::from(nodes));
     let time = super::duration(answer.solve_nanos);
-    let mut duration = Numbers::default();
     // Neither is negative.
-    duration.field(1, time.seconds.unsigned_abs());
-    duration.field(2, time.nanos.unsigned_abs().into());
-
-    let mut tail = Numbers::default();
-    tail.field(3, answer.outcome.solution_count.into());
-    tail.message(4, &duration);
-    tail.field(5, answer.outcome.nodes.into());
-
-    let mut head = Numbers::default();
-    let length = STATUS_BYTES + solutions.len() * SOLUTION_BYTES + tail.len;
-    head.key(RESULTS, WireType::LengthDelimited);
-    head.varint(length as u64);
-    head.field(
-        1,
-        i32::from(status(answer.outcome.verdict))
-            .unsigned_abs()
-            .into(),
+    let (seconds, nanos) = (
+        time.seconds.unsigned_abs(),
+        time.nanos.unsigned_abs().into(),
     );
 
-    buf.put_slice(head.bytes());
-    for solution in solutions {
-        buf.put_slice(&solution_field(solution));
+    let time_len = field_len(seconds) + field_len(nanos);
+    let numbers_len = field_len(solution_count) + 2 + time_len + field_len(nodes);
+    let len = STATUS_BYTES + solutions.len() * SOLUTION_BYTES + numbers_len;
+
+    let mut piece = Piece::default();
+    piece.delimited(RESULTS, len);
+    piece.field(1, i32::from(status(verdict)).unsigned_abs().into());
+    if let [solution] = solutions {
+        piece.solution(solution);
+    } else {
+        for solution in solutions {
+            piece.solution(solution);
+            piece.flush(buf);
+        }
     }
-    buf.put_slice(tail.bytes());
+    piece.field(3, solution_count);
+    piece.delimited(4, time_len);
+    piece.field(1, seconds);
+    piece.field(2, nanos);
+    piece.field(5, nodes);
+    piece.flush(buf);
 }
 
-/// Fields of a result, gathered to be written in one go: the send buffer looks for room at every
-/// write, which for single bytes takes longer than all else.
-#[derive(Clone, Copy, Debug)]
-struct Numbers {
-    bytes: [u8; NUMBERS_BYTES_MAX],
+/// The bytes of a number with its tag.
+fn field_len(number: u64) -> usize {
+    if number == 0 {
+        0
+    } else {
+        1 + encoding::encoded_len_varint(number)
+    }
+}
+
+/// A result with one solution, or a part of another: the send buffer looks for room at every write,
+/// so that single bytes had better be gathered first.
+struct Piece {
+    bytes: [u8; NUMBERS_BYTES_MAX + SOLUTION_BYTES],
     len: usize,
 }
 
-impl Default for Numbers {
+impl Default for Piece {
     fn default() -> Self {
-        Numbers {
-            bytes: [0; NUMBERS_BYTES_MAX],
+        Piece {
+            bytes: [0; NUMBERS_BYTES_MAX + SOLUTION_BYTES],
             len: 0,
         }
     }
 }
 
-impl Numbers {
+impl Piece {
     fn field(&mut self, tag: u8, number: u64) {
         if number != 0 {
             self.key(tag, WireType::Varint);
@@ -245,25 +260,35 @@ impl Numbers {
         }
     }
 
-    fn message(&mut self, tag: u8, fields: &Numbers) {
+    /// Begins a message of `len` bytes.
+    fn delimited(&mut self, tag: u8, len: usize) {
         self.key(tag, WireType::LengthDelimited);
-        self.varint(fields.len as u64);
-        fields.bytes().iter().for_each(|&byte| self.byte(byte));
+        self.varint(len as u64);
     }
 
-    /// Of the tags here, all below 16, each takes one byte.
+    fn solution(&mut self, solution: &Board) {
+        self.delimited(2, Board::CELLS);
+        if let Some(place) = self.bytes.get_mut(self.len..self.len + Board::CELLS) {
+            place.copy_from_slice(&solution.to_ascii());
+            self.len += Board::CELLS;
+        }
+    }
+
+    /// Tags up to 15 take one byte.
     fn key(&mut self, tag: u8, wire_type: WireType) {
         self.byte(tag << 3 | wire_type as u8);
     }
 
+    #[inline]
     fn varint(&mut self, mut number: u64) {
         while number >= 0x80 {
-            self.byte(low_byte(number) | 0x80);
+            self.byte(number.to_le_bytes()[0] | 0x80);
             number >>= 7;
         }
-        self.byte(low_byte(number));
+        self.byte(number.to_le_bytes()[0]);
     }
 
+    #[inline]
     fn byte(&mut self, byte: u8) {
         if let Some(place) = self.bytes.get_mut(self.len) {
             *place = byte;
@@ -271,22 +296,8 @@ impl Numbers {
         }
     }
 
-    fn bytes(&self) -> &[u8] {
-        self.bytes.get(..self.len).unwrap_or_default()
+    fn flush(&mut self, buf: &mut impl BufMut) {
+        buf.put_slice(self.bytes.get(..self.len).unwrap_or_default());
+        self.len = 0;
     }
-}
-
-fn low_byte(number: u64) -> u8 {
-    number.to_le_bytes()[0]
-}
-
-/// Tag, length and digits of a solution.
-fn solution_field(solution: &Board) -> [u8; SOLUTION_BYTES] {
-    const KEY: u8 = 2 << 3 | WireType::LengthDelimited as u8;
-    const LENGTH: u8 = Board::CELLS as u8;
-    let mut field = [0; SOLUTION_BYTES];
-    let (head, digits) = field.split_at_mut(2);
-    head.copy_from_slice(&[KEY, LENGTH]);
-    digits.copy_from_slice(&solution.to_ascii());
-    field
 }

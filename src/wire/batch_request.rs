@@ -4,6 +4,8 @@
 //! It is the generated type's equal on every sequence of bytes: what is rare here (any text but 81
 //! plain cells, options, unknown fields, errors) goes through the code that generated types use.
 
+use std::{collections::VecDeque, mem};
+
 use prost::{
     DecodeError,
     bytes::Buf,
@@ -29,29 +31,23 @@ pub struct BatchRequest {
 #[derive(Clone, Debug, Default)]
 pub struct Texts {
     plain: Vec<Board>,
-    /// The texts that take more than a glance, each with its place among all. They wait as bytes:
-    /// reading them may take long, so it is done for a job at a time, and an answer to an empty
-    /// text takes a hundred times the memory of its two bytes.
-    others: Vec<Other>,
-    joined: String,
+    plain_taken: usize,
+    /// Apart, so that a message of plain boards is small: it is moved several times on its way.
+    others: Option<Box<Others>>,
     sent: usize,
     kept: usize,
-    taken: Taken,
+    taken: usize,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Other {
-    place: usize,
-    /// Where the text ends in `joined`; it begins where the one before it ends.
-    end: usize,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Taken {
-    texts: usize,
-    plain: usize,
-    others: usize,
-    bytes: usize,
+/// The texts that take more than a glance. They wait as bytes: reading them may take long, so it is
+/// done for a job at a time, and an answer to an empty text takes a hundred times the memory of its
+/// two bytes.
+#[derive(Clone, Debug, Default)]
+struct Others {
+    joined: String,
+    /// Each text's place among all boards, and where it ends in `joined`.
+    places: VecDeque<(usize, usize)>,
+    bytes_taken: usize,
 }
 
 impl BatchRequest {
@@ -65,23 +61,21 @@ impl BatchRequest {
         let mut request = BatchRequest::default();
         let mut text = String::new();
         while buf.has_remaining() {
+            if let Some(board) = plain_field(buf.chunk()) {
+                if request.boards.sent == 0 {
+                    request.boards.reserve(buf.remaining(), boards_max);
+                }
+                buf.advance(PLAIN_FIELD_BYTES);
+                request.boards.push_plain(board, boards_max);
+                continue;
+            }
             let (tag, wire_type) = encoding::decode_key(buf)?;
             let context = DecodeContext::default();
             match tag {
                 1 => {
-                    if request.boards.sent == 0 {
-                        request.boards.reserve(buf.remaining(), boards_max);
-                    }
-                    if wire_type == WireType::LengthDelimited
-                        && let Some(board) = plain_board(buf.chunk())
-                    {
-                        buf.advance(1 + Board::CELLS);
-                        request.boards.push_plain(board, boards_max);
-                    } else {
-                        encoding::string::merge(wire_type, &mut text, buf, context)
-                            .map_err(|error| at(error, NAME, "boards"))?;
-                        request.boards.push_other(&text, boards_max);
-                    }
+                    encoding::string::merge(wire_type, &mut text, buf, context)
+                        .map_err(|error| at(error, NAME, "boards"))?;
+                    request.boards.push_other(&text, boards_max);
                 }
                 2 => {
                     let options = request.options.get_or_insert_default();
@@ -95,11 +89,15 @@ impl BatchRequest {
     }
 }
 
-/// The board of a field whose length and 81 plain cells lie in one piece, as nearly all do.
+/// Tag, length and cells of a plain board.
+const PLAIN_FIELD_BYTES: usize = 2 + Board::CELLS;
+
+/// The board of a field with 81 plain cells that lies in one piece, as nearly all do.
 #[inline]
-fn plain_board(field: &[u8]) -> Option<Board> {
-    let (&length, text) = field.split_first()?;
-    if usize::from(length) != Board::CELLS {
+fn plain_field(bytes: &[u8]) -> Option<Board> {
+    const KEY: u8 = 1 << 3 | WireType::LengthDelimited as u8;
+    let (&[key, length], text) = bytes.split_first_chunk()?;
+    if key != KEY || usize::from(length) != Board::CELLS {
         return None;
     }
     parse_plain(text.get(..Board::CELLS)?)
@@ -118,7 +116,7 @@ impl Texts {
 
     /// Whether all that were kept are taken.
     pub fn is_empty(&self) -> bool {
-        self.taken.texts == self.kept
+        self.taken == self.kept
     }
 
     /// Takes up to `most` texts, in order: boards are put behind those in `boards`, texts that are
@@ -129,26 +127,23 @@ impl Texts {
         boards: &mut Vec<Board>,
         mut malformed: impl FnMut(usize, MalformedBoard),
     ) -> usize {
-        let begin = self.taken.texts;
+        let begin = self.taken;
         let end = self.kept.min(begin.saturating_add(most));
-        while self.taken.texts < end {
-            let other = self.others.get(self.taken.others).copied();
-            let until = other.map_or(end, |other| other.place.min(end));
-            let run = until - self.taken.texts;
+        while self.taken < end {
+            let other = self.others.as_ref().and_then(|others| others.place());
+            let run = other.map_or(end, |place| place.min(end)) - self.taken;
             if run > 0 {
-                let plain = self.taken.plain..self.taken.plain + run;
+                let plain = self.plain_taken..self.plain_taken + run;
                 boards.extend_from_slice(self.plain.get(plain).unwrap_or_default());
-                self.taken.plain += run;
-                self.taken.texts = until;
-            } else if let Some(Other { place, end }) = other {
-                let text = self.joined.get(self.taken.bytes..end).unwrap_or_default();
-                match text::parse(text) {
+                self.plain_taken += run;
+                self.taken += run;
+            } else {
+                let text = self.others.as_mut().and_then(|others| others.take());
+                match text::parse(text.unwrap_or_default()) {
                     Ok(board) => boards.push(board),
-                    Err(error) => malformed(place - begin, error),
+                    Err(error) => malformed(self.taken - begin, error),
                 }
-                self.taken.bytes = end;
-                self.taken.others += 1;
-                self.taken.texts += 1;
+                self.taken += 1;
             }
         }
         end - begin
@@ -156,9 +151,8 @@ impl Texts {
 
     /// Makes room for as many boards as `bytes` hold if all are plain.
     fn reserve(&mut self, bytes: usize, boards_max: usize) {
-        const FIELD: usize = 2 + Board::CELLS;
         self.plain
-            .reserve_exact((bytes / FIELD + 1).min(boards_max));
+            .reserve_exact((bytes / PLAIN_FIELD_BYTES).min(boards_max));
     }
 
     #[inline]
@@ -173,12 +167,24 @@ impl Texts {
     fn push_other(&mut self, text: &str, boards_max: usize) {
         self.sent += 1;
         if self.kept < boards_max {
-            self.joined.push_str(text);
-            self.others.push(Other {
-                place: self.kept,
-                end: self.joined.len(),
-            });
+            let others = self.others.get_or_insert_default();
+            others.joined.push_str(text);
+            others.places.push_back((self.kept, others.joined.len()));
             self.kept += 1;
         }
+    }
+}
+
+impl Others {
+    /// Where the next one stands among all boards.
+    fn place(&self) -> Option<usize> {
+        self.places.front().map(|&(place, _)| place)
+    }
+
+    /// The next one.
+    fn take(&mut self) -> Option<&str> {
+        let (_, end) = self.places.pop_front()?;
+        let begin = mem::replace(&mut self.bytes_taken, end);
+        self.joined.get(begin..end)
     }
 }

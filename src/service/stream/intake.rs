@@ -54,6 +54,8 @@ struct Message {
 /// The boards of the next job. Texts that are no boards go around the solver.
 struct Draft {
     options: Options,
+    /// How many boards it may hold.
+    most: usize,
     len: usize,
     boards: Vec<Board>,
     malformed: Vec<(usize, MalformedBoard)>,
@@ -212,8 +214,10 @@ fn accept(
 
 impl Draft {
     fn new(options: Options) -> Self {
+        let limit = usize::try_from(options.solution_limit).unwrap_or(usize::MAX);
         Draft {
             options,
+            most: (limits::JOB_SOLUTIONS_MAX / limit).clamp(1, limits::JOB_BOARDS_MAX),
             len: 0,
             boards: Vec::new(),
             malformed: Vec::new(),
@@ -222,19 +226,18 @@ impl Draft {
 
     /// Takes boards of a message as long as they may join these. Returns whether any did.
     fn take(&mut self, message: &mut Message) -> bool {
-        let limit = usize::try_from(self.options.solution_limit).unwrap_or(usize::MAX);
-        let most = (limits::JOB_SOLUTIONS_MAX / limit).clamp(1, limits::JOB_BOARDS_MAX);
-        if message.options != self.options || self.len == most {
-            return false;
-        }
         let Draft {
+            options,
+            most,
             len,
             boards,
             malformed,
-            ..
         } = self;
+        if message.options != *options {
+            return false;
+        }
         let before = *len;
-        *len += message.boards.take(most - before, boards, |place, error| {
+        *len += message.boards.take(*most - before, boards, |place, error| {
             malformed.push((before + place, error));
         });
         *len > before

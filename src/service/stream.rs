@@ -9,6 +9,11 @@
 //! The reply stream is polled only while the client takes replies, and it is what polls the
 //! requests: no task, no channel between, and a client that does not read is not read from. What
 //! a stream may hold meanwhile is bounded by its window.
+//!
+//! Nothing is allocated for a board: requests are read into boards straight from the receive buffer
+//! ([`wire::batch_request`](crate::wire::batch_request)), and replies are written into the send buffer
+//! straight from what the engine left ([`wire::batch_reply`](crate::wire::batch_reply)). Messages that
+//! are here together become one job, and results that are ready together one reply.
 
 mod codec;
 mod intake;

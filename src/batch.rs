@@ -6,7 +6,8 @@
 //! * `planes`: the tables of all lanes, and the way in and out.
 //! * `sweep`: the rules of the closure; `branch`: the branch rule.
 //! * `desk`: tasks and their boards, answers on their way out.
-//! * `search`: parts of searches, put together again; `stack`: saved nodes; `clock`: time.
+//! * `proof`: the rules again, for solutions about to leave.
+//! * `work`: what a lane is at; `search`: parts of shared searches, put together again; `stack`: saved nodes; `clock`: time.
 //! * `engine`: which board is in which lane.
 //!
 //! This module knows nothing of gRPC, of threads, or of any clock but the one that accounts for the
@@ -20,6 +21,7 @@ mod x86;
 
 mod branch;
 mod planes;
+mod proof;
 mod sweep;
 
 mod clock;
@@ -27,6 +29,7 @@ mod desk;
 mod engine;
 mod search;
 mod stack;
+mod work;
 
 pub use desk::{Task, Tasks};
 pub use engine::Engine;

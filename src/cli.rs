@@ -6,6 +6,7 @@
 pub mod serve;
 
 mod bench;
+mod connect;
 mod gzip;
 mod local;
 mod solve;

@@ -2,25 +2,37 @@
 //! order.
 //!
 //! Boards travel in messages of some hundred, several messages at a time: a window bounds how many
-//! boards may wait for their answers, so memory stays flat however long the stream is.
+//! boards may wait for their answers, so memory stays flat however long the stream is. A board's
+//! text is written into the message that it goes out in, and its answer is read where the response
+//! was received: nothing is allocated for a board.
 //!
-//! ```no_run
+//! ```
 //! use sudoku_solver::client::{BatchSettings, Client, Status};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
-//! # async fn main() -> Result<(), sudoku_solver::client::Error> {
-//! let client = Client::connect("http://127.0.0.1:50051").await?;
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+//! # let url = format!("http://{}", listener.local_addr()?);
+//! # let config = sudoku_solver::server::Config::default();
+//! # tokio::spawn(sudoku_solver::server::serve(listener, config, std::future::pending()));
+//! # let mut lines = Vec::new();
+//! // Such as "http://127.0.0.1:50051".
+//! let client = Client::connect(&url).await?;
 //! let boards = [
 //!     "..............3.85..1.2.......5.7.....4...1...9.......5......73..2.1........4...9",
 //!     "not a board",
 //! ];
 //! let mut answers = client.solve_all(boards, BatchSettings::default()).await?;
 //! while let Some(answer) = answers.next().await? {
-//!     match answer.status {
-//!         Status::Unique => println!("{}: {}", answer.index, answer.solutions[0]),
-//!         status => println!("{}: {}", answer.index, status.name()),
-//!     }
+//!     let line = match answer.status {
+//!         Status::Unique => format!("{}: {}", answer.index, answer.solutions[0]),
+//!         status => format!("{}: {}", answer.index, status.name()),
+//!     };
+//!     println!("{line}");
+//! #   lines.push(line);
 //! }
+//! # assert!(lines[0].starts_with("0: 98765432124617"), "{lines:?}");
+//! # assert_eq!(lines[1], "1: MALFORMED");
 //! # Ok(())
 //! # }
 //! ```
@@ -30,21 +42,63 @@
 
 mod answer;
 mod answers;
+mod codec;
 mod error;
 mod feed;
+mod fields;
+mod request;
+mod response;
+#[cfg(test)]
+mod tests;
 
-use std::{sync::Arc, time::Duration};
+use std::{ops::RangeInclusive, sync::Arc, time::Duration};
 
 use tokio::sync::{Semaphore, mpsc};
 use tokio_stream::wrappers::ReceiverStream;
-use tonic::transport::{Channel, Endpoint};
+use tonic::{
+    Request,
+    client::Grpc,
+    codegen::http::uri::PathAndQuery,
+    transport::{Channel, Endpoint},
+};
 
-use crate::wire::pb::{SolveOptions, sudoku_solver_client::SudokuSolverClient};
+use self::codec::BatchCodec;
+use crate::wire::pb::SolveOptions;
 
 pub use answer::{Answer, Status};
 pub use answers::Answers;
 pub use error::Error;
 pub use feed::{Closed, Feed};
+
+/// What HTTP/2 is told of a connection, in bytes: how much of the answers the server may have on the
+/// way. The defaults are what measured best over loopback (`docs/performance.md`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConnectSettings {
+    /// Of one call: 65,535 to 2,147,483,647.
+    pub stream_window_bytes: u32,
+    /// Of all calls together: 65,535 to 2,147,483,647.
+    pub connection_window_bytes: u32,
+    /// In one frame: 16,384 to 16,777,215.
+    pub frame_bytes: u32,
+}
+
+impl ConnectSettings {
+    /// What a window may be. HTTP/2 allows smaller ones, but has every connection begin with this.
+    pub const WINDOW_BYTES: RangeInclusive<u32> = 65_535..=(1 << 31) - 1;
+
+    /// What a frame may be, by HTTP/2.
+    pub const FRAME_BYTES: RangeInclusive<u32> = 1 << 14..=(1 << 24) - 1;
+}
+
+impl Default for ConnectSettings {
+    fn default() -> Self {
+        ConnectSettings {
+            stream_window_bytes: 2 << 20,
+            connection_window_bytes: 4 << 20,
+            frame_bytes: 256 << 10,
+        }
+    }
+}
 
 /// How long to wait for a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -84,7 +138,7 @@ impl Default for BatchSettings {
 /// A connection to a server. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Client {
-    rpc: SudokuSolverClient<Channel>,
+    channel: Channel,
 }
 
 impl Client {
@@ -94,12 +148,28 @@ impl Client {
     ///
     /// A URL that is none, and a server that cannot be reached.
     pub async fn connect(url: &str) -> Result<Client, Error> {
+        Client::connect_with(url, ConnectSettings::default()).await
+    }
+
+    /// Connects with other settings than the usual; what is out of range is taken as the nearest
+    /// that is in it.
+    ///
+    /// # Errors
+    ///
+    /// A URL that is none, and a server that cannot be reached.
+    pub async fn connect_with(url: &str, settings: ConnectSettings) -> Result<Client, Error> {
+        let within =
+            |bytes: u32, range: RangeInclusive<u32>| bytes.clamp(*range.start(), *range.end());
+        let window = |bytes| within(bytes, ConnectSettings::WINDOW_BYTES);
         let endpoint = Endpoint::from_shared(url.to_owned()).map_err(|cause| Error::Url {
             url: url.to_owned(),
             cause,
         })?;
         let channel = endpoint
             .connect_timeout(CONNECT_TIMEOUT)
+            .initial_stream_window_size(window(settings.stream_window_bytes))
+            .initial_connection_window_size(window(settings.connection_window_bytes))
+            .max_frame_size(within(settings.frame_bytes, ConnectSettings::FRAME_BYTES))
             .connect()
             .await
             .map_err(|cause| Error::Connect {
@@ -111,9 +181,7 @@ impl Client {
 
     /// A client over a channel that the caller made.
     pub fn from_channel(channel: Channel) -> Client {
-        Client {
-            rpc: SudokuSolverClient::new(channel),
-        }
+        Client { channel }
     }
 
     /// Opens one `SolveBatch` call: boards go into the [`Feed`], their results come out of the
@@ -136,10 +204,12 @@ impl Client {
         // Unbounded in type only: every board in it holds a place in the window.
         let (sent, unanswered) = mpsc::unbounded_channel();
         let feed = Feed::new(requests, sent, Arc::clone(&window), options, per_message);
-        let responses = self
-            .rpc
-            .clone()
-            .solve_batch(ReceiverStream::new(outgoing))
+        let mut rpc = Grpc::new(self.channel.clone());
+        rpc.ready().await.map_err(|cause| Error::lost(&cause))?;
+        let requests = Request::new(ReceiverStream::new(outgoing));
+        let path = PathAndQuery::from_static("/sudoku.v1.SudokuSolver/SolveBatch");
+        let responses = rpc
+            .streaming(requests, path, BatchCodec)
             .await
             .map_err(|status| Error::rpc(0, &status))?
             .into_inner();

@@ -1,8 +1,9 @@
 //! The service `SudokuSolver`: calls come in as messages and leave as messages, solver threads do
 //! the work between.
 //!
-//! Nothing here searches on the runtime's threads, and nothing here waits for ever: each call has
-//! an end in `deadline`, each queue a bound in [`limits`](crate::limits).
+//! Nothing here searches on the runtime's threads for longer than a hand-over would take (`quick`), and
+//! nothing here waits for ever: each call has an end in `deadline`, each queue a bound in
+//! [`limits`](crate::limits).
 
 mod call;
 mod deadline;
@@ -13,6 +14,7 @@ pub mod fault;
 pub mod phase;
 pub mod pool;
 pub mod queue;
+mod quick;
 pub mod status;
 mod stream;
 mod unary;

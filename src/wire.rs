@@ -122,7 +122,7 @@ fn status(verdict: Verdict) -> pb::SolveStatus {
 }
 
 fn grid(solution: &Board) -> String {
-    String::from_utf8_lossy(&solution.to_ascii()).into_owned()
+    String::from_utf8(solution.to_ascii().to_vec()).unwrap_or_default()
 }
 
 fn clash(clash: &Clash) -> pb::Clash {

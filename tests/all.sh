@@ -21,6 +21,9 @@ step "clients of other languages, into target/peers"
 tests/peers.sh
 export SUDOKU_PEERS=target/peers
 
+step "plots are those of their numbers"
+benches/plots/draw.py --check
+
 step "contract"
 (cd proto && ../target/peers/node/node_modules/.bin/buf lint)
 

@@ -133,6 +133,23 @@ fn messages_may_have_any_size() {
 }
 
 #[test]
+fn the_connection_may_have_any_settings() {
+    let boards = path("bench-connection.txt", format!("{UNIQUE}\n").repeat(3000));
+    for (bytes, frame) in [("65535", "16384"), ("2147483647", "16777215")] {
+        let object = &json(&[
+            "--client-stream-window",
+            bytes,
+            "--client-connection-window",
+            bytes,
+            "--client-frame-size",
+            frame,
+            &boards,
+        ])[0];
+        assert_measured(object, cfg!(target_os = "linux"));
+    }
+}
+
+#[test]
 fn a_level_is_used_and_told() {
     let boards = path("bench-level.txt", UNIQUE);
     let object = &json(&["--cpu-level", "portable", &boards])[0];
@@ -219,6 +236,16 @@ fn wrong_use_is_told() {
     fails(&["--seconds", "-1", &one], 2, "--seconds");
     fails(&["--seconds", "nan", &one], 2, "--seconds");
     fails(&["--message-boards", "49153", &one], 2, "--message-boards");
+    fails(
+        &["--client-frame-size", "16383", &one],
+        2,
+        "--client-frame-size",
+    );
+    fails(
+        &["--client-stream-window", "0", &one],
+        2,
+        "--client-stream-window",
+    );
     // Before anything is measured.
     fails(
         &["--output", "json", &one, "no-such-file.txt"],

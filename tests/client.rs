@@ -8,7 +8,7 @@ use common::{
     server::TestServer,
     texts::{UNIQUE, UNIQUE_SOLUTION},
 };
-use sudoku_solver::client::{BatchSettings, Client, Closed, Error, Status};
+use sudoku_solver::client::{BatchSettings, Client, Closed, ConnectSettings, Error, Status};
 use tonic::Code;
 
 /// A server, and a client of it.
@@ -62,6 +62,30 @@ async fn every_text_gets_its_own_answer_whatever_the_window_and_the_messages() {
         }
         assert_eq!(answers.next().await.unwrap(), None);
         assert_eq!(answers.next().await.unwrap(), None, "the end is the end");
+    }
+}
+
+#[tokio::test]
+async fn a_connection_may_have_any_settings() {
+    let server = TestServer::start().await;
+    let url = format!("http://{}", server.address);
+    for bytes in [0, 20_000, 1 << 20, u32::MAX] {
+        let settings = ConnectSettings {
+            stream_window_bytes: bytes,
+            connection_window_bytes: bytes,
+            frame_bytes: bytes,
+        };
+        let client = Client::connect_with(&url, settings).await.unwrap();
+        let texts = vec![UNIQUE; 3000];
+        let mut answers = client
+            .solve_all(texts, BatchSettings::default())
+            .await
+            .unwrap();
+        let mut answered = 0;
+        while answers.next().await.unwrap().is_some() {
+            answered += 1;
+        }
+        assert_eq!(answered, 3000, "{settings:?}");
     }
 }
 

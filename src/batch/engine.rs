@@ -12,15 +12,17 @@ use std::fmt;
 
 use super::{
     branch::{self, Guess},
-    clock::{Clock, Share},
+    clock::Clock,
     desk::{Desk, Tasks},
     lanes::Lanes,
     level::{Level, LevelCore},
     planes::{self, Outside, Planes},
+    proof,
     search::{Next, PartId, Searches},
     stack::Stacks,
     sweep::{self, Found},
     vector::Vector,
+    work::Work,
 };
 use crate::{
     board::{Board, check},
@@ -84,12 +86,10 @@ pub(super) struct Core<V, const N: usize> {
     planes: Planes<V, N>,
     outside: Outside<N>,
     guess: Guess<V>,
-    /// The part of a search that each lane works on.
-    parts: Vec<Option<PartId>>,
-    /// Lanes that work on one.
+    /// What each lane works on.
+    work: Vec<Work>,
+    /// Lanes that work on something.
     busy: Lanes<N>,
-    /// What the clock showed when the lane took its part up.
-    since: Vec<Share>,
     clock: Clock,
     stacks: Stacks,
     searches: Searches,
@@ -102,9 +102,8 @@ impl<V: Vector<N>, const N: usize> Core<V, N> {
             planes: Planes::EMPTY,
             outside: Outside::EMPTY,
             guess: Guess::new(),
-            parts: vec![None; lanes],
+            work: std::iter::repeat_with(Work::none).take(lanes).collect(),
             busy: Lanes::NONE,
-            since: vec![Share::default(); lanes],
             clock: Clock::start(),
             stacks: Stacks::new(lanes),
             searches: Searches::default(),
@@ -149,9 +148,10 @@ impl<V: Vector<N>, const N: usize> Core<V, N> {
             (ended, with_node) = self.branch(stalled);
         }
         if solved.any() {
+            let valid = proof::valid(&self.planes).lanes();
             self.planes.unload_grids(&mut self.outside);
             for lane in solved.iter() {
-                match self.take_solution(desk, lane) {
+                match self.take_solution(desk, lane, valid.has(lane)) {
                     Next::Continue => exhausted.insert(lane),
                     Next::Enough => ended.insert(lane),
                 }
@@ -169,7 +169,7 @@ impl<V: Vector<N>, const N: usize> Core<V, N> {
         // A search that ended may have had a lane with a node ready.
         with_node &= self.busy;
         let with_board = self.refill(desk);
-        with_node |= self.share();
+        with_node |= self.share(desk);
         if with_node.any() {
             self.planes.load_nodes(&self.outside, V::load(&with_node));
         }
@@ -220,20 +220,24 @@ impl<V: Vector<N>, const N: usize> Core<V, N> {
 
     #[inline(always)]
     fn begin_node(&mut self, lane: usize) -> Next {
-        let Some(part) = self.parts[lane] else {
-            return Next::Enough;
+        let work = &mut self.work[lane];
+        let Some(part) = work.part else {
+            return work.begin_node();
         };
+        // Another lane may have dropped the part meanwhile, or decided its search.
+        if !self.busy.has(lane) {
+            return Next::Enough;
+        }
         let next = self.searches.begin_node(part);
         self.drop_superfluous(part);
         next
     }
 
     /// Frees lanes whose part of the search of `part` cannot count any more.
-    #[inline(always)]
     fn drop_superfluous(&mut self, part: PartId) {
         while let Some(last) = self.searches.superfluous(part) {
             if let Some(lane) = self.searches.lane_of(last) {
-                self.leave(lane);
+                self.leave(lane, last);
             }
             self.searches.drop_last(last);
         }
@@ -241,19 +245,25 @@ impl<V: Vector<N>, const N: usize> Core<V, N> {
 
     /// Takes the grid of a solved lane.
     #[inline(always)]
-    fn take_solution<T: Tasks>(&mut self, desk: &Desk<'_, T>, lane: usize) -> Next {
-        let Some(part) = self.parts[lane] else {
+    fn take_solution<T: Tasks>(&mut self, desk: &Desk<'_, T>, lane: usize, is_valid: bool) -> Next {
+        let work = &mut self.work[lane];
+        if work.part.is_some() && !self.busy.has(lane) {
             return Next::Enough;
-        };
-        let givens = desk.board(self.searches.board_of(part));
-        let grid = Board::new(planes::unpack(&self.outside.grid(lane)));
-        if let Some(grid) = grid.filter(|grid| check::is_solution(givens, grid)) {
-            let next = self.searches.add_solution(part, grid);
-            self.drop_superfluous(part);
-            return next;
         }
-        debug_assert!(false, "not a solution: {grid:?} of {givens}");
-        self.searches.give_up(part)
+        let givens = desk.board(work.board);
+        let grid = Board::new(planes::unpack(&self.outside.grid(lane)));
+        let grid = grid.filter(|grid| is_valid && check::keeps_givens(givens, grid));
+        debug_assert!(grid.is_some(), "not a solution of {givens}");
+        match (grid, work.part) {
+            (Some(grid), None) => work.add_solution(grid),
+            (Some(grid), Some(part)) => {
+                let next = self.searches.add_solution(part, grid);
+                self.drop_superfluous(part);
+                next
+            }
+            (None, None) => work.give_up(),
+            (None, Some(part)) => self.searches.give_up(part),
+        }
     }
 
     /// Puts the newest saved node of a lane before it.
@@ -266,43 +276,56 @@ impl<V: Vector<N>, const N: usize> Core<V, N> {
         self.begin_node(lane)
     }
 
-    /// Ends the part of a lane, and with it perhaps its search.
+    /// Ends the work of a lane, and with it perhaps a search.
     #[inline(always)]
     fn end<T: Tasks>(&mut self, desk: &mut Desk<'_, T>, lane: usize) {
-        // A lane without one lost it when another part decided their search.
-        let Some(part) = self.leave(lane) else { return };
-        let (givens, solutions) = desk.board_and_solutions(self.searches.board_of(part));
-        if let Some(outcome) = self.searches.end(part, givens, solutions) {
+        let work = &mut self.work[lane];
+        if let Some(part) = work.part {
+            self.end_part(desk, lane, part);
+            return;
+        }
+        let (givens, solutions) = desk.board_and_solutions(work.board);
+        let outcome = work.end(givens, solutions);
+        self.answer(desk, lane, outcome);
+    }
+
+    /// Answers the board that a lane searched by itself.
+    #[inline(always)]
+    fn answer<T: Tasks>(&mut self, desk: &mut Desk<'_, T>, lane: usize, outcome: Outcome) {
+        let work = &self.work[lane];
+        let spent = self.clock.per_lane.since(work.since);
+        desk.answer(work.board, outcome, spent.nanos());
+        self.busy.remove(lane);
+        self.stacks.clear(lane);
+    }
+
+    fn end_part<T: Tasks>(&mut self, desk: &mut Desk<'_, T>, lane: usize, part: PartId) {
+        // A lane that is not busy lost its part when another one decided their search.
+        if !self.busy.has(lane) {
+            return;
+        }
+        self.leave(lane, part);
+        let (_, solutions) = desk.board_and_solutions(self.work[lane].board);
+        if let Some(outcome) = self.searches.end(part, solutions) {
             self.finish(desk, part, outcome);
         }
     }
 
-    /// Answers the board of a search that is decided, and frees the lanes still at work on it.
-    #[inline(always)]
+    /// Answers the board of a shared search that is decided, and frees the lanes still at work on it.
     fn finish<T: Tasks>(&mut self, desk: &mut Desk<'_, T>, part: PartId, outcome: Outcome) {
-        while let Some(lane) = self.searches.next_lane(part) {
-            self.leave(lane);
+        while let Some((lane, part)) = self.searches.next_lane(part) {
+            self.leave(lane, part);
         }
         let (board, spent) = self.searches.remove(part);
         desk.answer(board, outcome, spent.nanos());
     }
 
     /// Takes a lane off its part.
-    #[inline(always)]
-    fn leave(&mut self, lane: usize) -> Option<PartId> {
-        let part = self.parts[lane].take()?;
+    fn leave(&mut self, lane: usize, part: PartId) {
         self.searches
-            .leave(part, self.clock.per_lane.since(self.since[lane]));
+            .leave(part, self.clock.per_lane.since(self.work[lane].since));
         self.busy.remove(lane);
         self.stacks.clear(lane);
-        Some(part)
-    }
-
-    #[inline(always)]
-    fn take_up(&mut self, lane: usize, part: PartId) {
-        self.parts[lane] = Some(part);
-        self.since[lane] = self.clock.per_lane;
-        self.busy.insert(lane);
     }
 
     /// Puts the next boards before idle lanes. Returns those lanes.
@@ -314,8 +337,8 @@ impl<V: Vector<N>, const N: usize> Core<V, N> {
             self.outside
                 .set_grid(lane, &planes::pack(desk.board(board)));
             let options = desk.options(board);
-            let part = self.searches.start(board, options, lane);
-            self.take_up(lane, part);
+            self.work[lane].start(board, options, self.clock.per_lane);
+            self.busy.insert(lane);
             self.stacks
                 .set_shared(lane, options.solution_limit <= SHARED_SOLUTIONS_MAX);
             lanes.insert(lane);
@@ -326,16 +349,22 @@ impl<V: Vector<N>, const N: usize> Core<V, N> {
     /// Puts before each idle lane the oldest saved node of the lane with the most of them. Returns
     /// the lanes that got one.
     #[inline(always)]
-    fn share(&mut self) -> Lanes<N> {
+    fn share<T: Tasks>(&mut self, desk: &Desk<'_, T>) -> Lanes<N> {
         let mut lanes = Lanes::NONE;
         for lane in (!self.busy).iter() {
             let Some((from, node)) = self.stacks.take_oldest() else {
                 break;
             };
-            let Some(part) = self.parts[from] else { break };
             self.outside.set_node(lane, node);
+            let work = &mut self.work[from];
+            let board = work.board;
+            let part = match work.part {
+                Some(part) => part,
+                None => self.searches.adopt(work, desk.options(board), from),
+            };
             let part = self.searches.share(part, lane);
-            self.take_up(lane, part);
+            self.work[lane].join(board, part, self.clock.per_lane);
+            self.busy.insert(lane);
             self.stacks.set_shared(lane, true);
             lanes.insert(lane);
         }
@@ -346,10 +375,14 @@ impl<V: Vector<N>, const N: usize> Core<V, N> {
     #[cold]
     fn cancel<T: Tasks>(&mut self, desk: &mut Desk<'_, T>) {
         for lane in self.busy.iter() {
-            if let Some(part) = self.parts[lane]
-                && desk.is_cancelled(self.searches.board_of(part).task)
-            {
-                self.finish(desk, part, Outcome::CANCELLED);
+            // A search that several lanes share ends for all of them at the first.
+            if self.busy.has(lane) && desk.is_cancelled(self.work[lane].board.task) {
+                if let Some(part) = self.work[lane].part {
+                    self.finish(desk, part, Outcome::CANCELLED);
+                } else {
+                    self.work[lane].found.clear();
+                    self.answer(desk, lane, Outcome::CANCELLED);
+                }
             }
         }
     }

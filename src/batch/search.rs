@@ -1,6 +1,6 @@
-//! Searches in flight, each cut into parts that lanes work off side by side.
+//! Searches that several lanes share, each cut into parts that lanes work off side by side.
 //!
-//! A search starts as one part. When a lane gives its oldest saved node away, the node becomes a new
+//! Until then a search is one lane's [`Work`]. When a lane gives its oldest saved node away, the node becomes a new
 //! part right behind it, so that the parts of a search, in the order of their list, are the tree in
 //! the order of a search that never shared anything. What a part found counts once every part before
 //! it has ended; so solutions, their order, node counts and limits come out as if one lane had done
@@ -16,9 +16,9 @@
 //! asked for, or more nodes than are allowed: nothing behind can count then, whatever comes before.
 //! Without that, every lane would look for ten thousand solutions of its own on a sparse board.
 
-use super::{clock::Share, desk::BoardId};
+use super::{clock::Share, desk::BoardId, work::Work};
 use crate::{
-    board::{Board, check},
+    board::Board,
     solver::{Options, Outcome, Verdict},
 };
 
@@ -27,9 +27,9 @@ pub(crate) type PartId = usize;
 
 /// Solutions that the memory of a search keeps room for; what a board with thousands of them took
 /// is given back.
-const ROOM_KEPT: usize = 64;
+pub(crate) const ROOM_KEPT: usize = 64;
 
-/// All searches in flight. Slots are used again, so that a warm engine allocates nothing a board.
+/// All shared searches in flight. Slots are used again, so that a warm engine allocates nothing a board.
 #[derive(Default)]
 pub(crate) struct Searches {
     parts: Vec<Part>,
@@ -51,9 +51,9 @@ struct Part {
 }
 
 /// A solution and the node of its part, counted from 1, that it is.
-struct Found {
-    grid: Board,
-    node: u32,
+pub(crate) struct Found {
+    pub(crate) grid: Board,
+    pub(crate) node: u32,
 }
 
 struct Search {
@@ -80,29 +80,34 @@ pub(crate) enum Next {
 }
 
 impl Searches {
-    /// Begins the search of a board, its root before `lane`.
-    #[inline(always)]
-    pub(crate) fn start(&mut self, board: BoardId, options: Options, lane: usize) -> PartId {
+    /// Makes a search out of what `lane` did by itself: its nodes begun, and the solutions found.
+    pub(crate) fn adopt(&mut self, work: &mut Work, options: Options, lane: usize) -> PartId {
         let slot = self.free_slots.pop().unwrap_or(self.slots.len());
         let part = self.new_part(slot, lane);
-        if let Some(search) = self.slots.get_mut(slot) {
-            (search.board, search.options) = (board, options);
-            (search.first, search.last) = (part, part);
-            (search.nodes, search.all_nodes, search.all_found) = (0, 1, 0);
-            search.spent = Share::default();
+        let nodes = work.tally.nodes();
+        self.parts[part].nodes = nodes;
+        std::mem::swap(&mut self.parts[part].found, &mut work.found);
+        let search = Search {
+            board: work.board,
+            options,
+            first: part,
+            last: part,
+            nodes: 0,
+            solutions: Vec::new(),
+            all_nodes: nodes.into(),
+            all_found: self.parts[part].found.len(),
+            spent: Share::default(),
+        };
+        if let Some(free) = self.slots.get_mut(slot) {
+            let solutions = std::mem::take(&mut free.solutions);
+            *free = Search {
+                solutions,
+                ..search
+            };
         } else {
-            self.slots.push(Search {
-                board,
-                options,
-                first: part,
-                last: part,
-                nodes: 0,
-                solutions: Vec::new(),
-                all_nodes: 1,
-                all_found: 0,
-                spent: Share::default(),
-            });
+            self.slots.push(search);
         }
+        work.part = Some(part);
         part
     }
 
@@ -149,12 +154,6 @@ impl Searches {
             Some(right) => self.parts[right].previous = left,
             None => self.slots[slot].last = left.unwrap_or(self.slots[slot].last),
         }
-    }
-
-    /// The board a part belongs to.
-    #[inline(always)]
-    pub(crate) fn board_of(&self, part: PartId) -> BoardId {
-        self.slots[self.parts[part].search].board
     }
 
     /// Counts one more node. The one beyond the limit is counted too: it tells a search that is
@@ -248,12 +247,7 @@ impl Searches {
     /// Ends a part that its lane has left. If that decides the search, its solutions are appended
     /// to `solutions`.
     #[inline(always)]
-    pub(crate) fn end(
-        &mut self,
-        part: PartId,
-        givens: &Board,
-        solutions: &mut Vec<Board>,
-    ) -> Option<Outcome> {
+    pub(crate) fn end(&mut self, part: PartId, solutions: &mut Vec<Board>) -> Option<Outcome> {
         let slot = self.parts[part].search;
         let before = solutions.len();
         if self.slots[slot].first != part {
@@ -262,14 +256,6 @@ impl Searches {
         }
         let verdict = self.count(slot, solutions)?;
         let nodes = self.slots[slot].nodes;
-        // Clashing givens always end in a contradiction at the root.
-        if verdict == Verdict::Unsolvable && nodes == 1 && check::has_clash(givens) {
-            return Some(Outcome {
-                verdict: Verdict::ClashingGivens,
-                solution_count: 0,
-                nodes: 0,
-            });
-        }
         let solution_count = u32::try_from(solutions.len() - before).unwrap_or(u32::MAX);
         Some(Outcome {
             verdict,
@@ -358,13 +344,13 @@ impl Searches {
         }
     }
 
-    /// A lane still at work on the search of `part`.
+    /// A lane still at work on the search of `part`, and its part.
     #[inline(always)]
-    pub(crate) fn next_lane(&self, part: PartId) -> Option<usize> {
+    pub(crate) fn next_lane(&self, part: PartId) -> Option<(usize, PartId)> {
         let mut next = Some(self.slots[self.parts[part].search].first);
         while let Some(id) = next {
-            if self.parts[id].lane.is_some() {
-                return self.parts[id].lane;
+            if let Some(lane) = self.parts[id].lane {
+                return Some((lane, id));
             }
             next = self.parts[id].next;
         }

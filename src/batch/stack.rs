@@ -10,14 +10,16 @@ const DEPTH_MAX: usize = Board::CELLS;
 /// most lanes have few of them.
 pub(crate) struct Stacks {
     lanes: Vec<Stack>,
+    /// How many nodes of each lane others may take: apart, as all of them are looked through.
+    shareable: Vec<u8>,
     pool: Vec<Node>,
     free: Vec<u32>,
 }
 
 /// Indices into the pool, the oldest at `bottom`.
 struct Stack {
-    /// Whether other lanes may take nodes from it.
-    is_shared: bool,
+    /// 1 if other lanes may take nodes from it, else 0.
+    share: u8,
     nodes: [u32; DEPTH_MAX],
     bottom: usize,
     top: usize,
@@ -26,22 +28,23 @@ struct Stack {
 impl Stacks {
     pub(crate) fn new(lanes: usize) -> Self {
         let empty = || Stack {
-            is_shared: false,
+            share: 0,
             nodes: [0; DEPTH_MAX],
             bottom: 0,
             top: 0,
         };
         Stacks {
             lanes: std::iter::repeat_with(empty).take(lanes).collect(),
+            shareable: vec![0; lanes],
             pool: Vec::new(),
             free: Vec::new(),
         }
     }
 
-    /// Lets other lanes take nodes from `lane`, or not.
+    /// Lets other lanes take nodes from `lane`, which has none yet, or not.
     #[inline(always)]
     pub(crate) fn set_shared(&mut self, lane: usize, is_shared: bool) {
-        self.lanes[lane].is_shared = is_shared;
+        self.lanes[lane].share = is_shared.into();
     }
 
     /// Saves a node of `lane`.
@@ -58,6 +61,7 @@ impl Stacks {
         // Turns around at the end, as sharing takes nodes away at the bottom.
         stack.nodes[stack.top % DEPTH_MAX] = index;
         stack.top += 1;
+        self.shareable[lane] += stack.share;
     }
 
     /// The newest node of `lane`.
@@ -68,6 +72,7 @@ impl Stacks {
             return None;
         }
         stack.top -= 1;
+        self.shareable[lane] -= stack.share;
         let index = stack.nodes[stack.top % DEPTH_MAX];
         self.free.push(index);
         Some(&self.pool[index as usize])
@@ -75,14 +80,18 @@ impl Stacks {
 
     /// The oldest node of the lane with the most of them that shares, and that lane.
     pub(crate) fn take_oldest(&mut self) -> Option<(usize, &Node)> {
-        let most = self.lanes.iter().map(Stack::shareable).max()?;
-        let lane = self
-            .lanes
+        let most = self
+            .shareable
             .iter()
-            .position(|stack| most > 0 && stack.shareable() == most)?;
+            .fold(0, |most, &nodes| nodes.max(most));
+        let lane = self
+            .shareable
+            .iter()
+            .position(|&nodes| most > 0 && nodes == most)?;
         let stack = &mut self.lanes[lane];
         let index = stack.nodes[stack.bottom % DEPTH_MAX];
         stack.bottom += 1;
+        self.shareable[lane] -= 1;
         self.free.push(index);
         Some((lane, &self.pool[index as usize]))
     }
@@ -95,16 +104,6 @@ impl Stacks {
             self.free.push(stack.nodes[at % DEPTH_MAX]);
         }
         (stack.bottom, stack.top) = (0, 0);
-    }
-}
-
-impl Stack {
-    /// Nodes that other lanes may take.
-    fn shareable(&self) -> usize {
-        if self.is_shared {
-            self.top - self.bottom
-        } else {
-            0
-        }
+        self.shareable[lane] = 0;
     }
 }

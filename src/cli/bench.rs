@@ -19,7 +19,7 @@ use self::{
     child::ChildServer,
     report::{Measured, Printer},
 };
-use super::{serve::available_level, solve::server_url};
+use super::{connect::ConnectArgs, serve::available_level, solve::server_url};
 use crate::{
     batch::Level,
     limits,
@@ -69,6 +69,9 @@ pub(super) struct BenchArgs {
         value_parser = value_parser!(u32).range(1..=i64::from(MESSAGE_BOARDS_MAX))
     )]
     message_boards: u32,
+
+    #[command(flatten)]
+    connect: ConnectArgs,
 }
 
 #[expect(
@@ -180,6 +183,7 @@ impl Bench {
             limit: self.args.limit,
             node_limit: self.options.node_limit,
             message_boards: self.args.message_boards,
+            connect: self.args.connect.into(),
             seconds: self.args.seconds,
         };
         if let Some(url) = &self.args.server {

@@ -12,7 +12,7 @@ use clap::{Args, ValueEnum, value_parser};
 use tokio::runtime::Handle;
 
 use self::{input::Input, output::Output, progress::Progress};
-use super::local::LocalServer;
+use super::{connect::ConnectArgs, local::LocalServer};
 use crate::client::{Answers, BatchSettings, Client};
 
 /// Solve boards from files or standard input, one answer a line, in the order of the boards.
@@ -43,6 +43,9 @@ pub(super) struct SolveArgs {
     /// How to print an answer
     #[arg(long, value_enum, default_value_t = Format::Lines)]
     output: Format,
+
+    #[command(flatten)]
+    connect: ConnectArgs,
 }
 
 const AFTER_HELP: &str = "\
@@ -83,7 +86,7 @@ pub(super) fn run(args: &SolveArgs) -> anyhow::Result<()> {
 }
 
 async fn solve(args: &SolveArgs, input: Input, url: &str) -> anyhow::Result<()> {
-    let client = Client::connect(url).await?;
+    let client = Client::connect_with(url, args.connect.into()).await?;
     let settings = BatchSettings {
         solution_limit: args.limit,
         node_limit: args.node_limit,

@@ -2,10 +2,24 @@
 
 use std::time::Duration;
 
+use prost::Message as _;
+
+use super::fields::{self, Value};
 use crate::{
     board::{Board, check::Clash, text::MalformedBoard, units::Unit},
     wire::pb,
 };
+
+/// The tags of `SolveResult`.
+mod tag {
+    pub(super) const STATUS: u32 = 1;
+    pub(super) const SOLUTIONS: u32 = 2;
+    pub(super) const SOLUTION_COUNT: u32 = 3;
+    pub(super) const SOLVE_TIME: u32 = 4;
+    pub(super) const NODES: u32 = 5;
+    pub(super) const CLASHES: u32 = 6;
+    pub(super) const MALFORMED: u32 = 7;
+}
 
 /// What a board turned out to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -75,7 +89,7 @@ pub struct Answer<'a> {
     /// What the board turned out to be.
     pub status: Status,
     /// The solutions found, in the order the search met them.
-    pub solutions: Vec<Board>,
+    pub solutions: &'a [Board],
     /// How many solutions were found.
     pub solution_count: u32,
     /// Time the server's engine spent on this board.
@@ -89,43 +103,80 @@ pub struct Answer<'a> {
 }
 
 impl<'a> Answer<'a> {
+    /// Reads one encoded `SolveResult`, its solutions into memory of the caller's.
     pub(super) fn decode(
         index: u64,
         board: &'a str,
-        result: pb::SolveResult,
+        result: &[u8],
+        solutions: &'a mut Vec<Board>,
     ) -> Result<Answer<'a>, &'static str> {
-        let status = Status::decode(result.status()).ok_or("its status is unknown")?;
-        let solutions = result.solutions.iter().map(|digits| solution(digits));
+        const NO_MESSAGE: &str = "it is no message of the contract";
+        let mut status = 0;
+        let mut solution_count = 0;
+        let mut solve_time = prost_types::Duration::default();
+        let mut nodes = 0;
+        let mut clashes = Vec::new();
+        let mut malformed: Option<pb::MalformedBoard> = None;
+        solutions.clear();
+
+        let mut rest = result;
+        while !rest.is_empty() {
+            match fields::next(&mut rest).ok_or(NO_MESSAGE)? {
+                (tag::STATUS, Value::Number(value)) => status = int32(value),
+                (tag::SOLUTIONS, Value::Bytes(digits)) => {
+                    solutions.push(solution(digits).ok_or("a solution is not 81 digits")?);
+                }
+                (tag::SOLUTION_COUNT, Value::Number(value)) => solution_count = uint32(value),
+                (tag::SOLVE_TIME, Value::Bytes(time)) => {
+                    solve_time.merge(time).map_err(|_| NO_MESSAGE)?;
+                }
+                (tag::NODES, Value::Number(value)) => nodes = uint32(value),
+                (tag::CLASHES, Value::Bytes(bytes)) => {
+                    let message = pb::Clash::decode(bytes).map_err(|_| NO_MESSAGE)?;
+                    clashes.push(clash(&message).ok_or("bad clash")?);
+                }
+                (tag::MALFORMED, Value::Bytes(bytes)) => malformed
+                    .get_or_insert_default()
+                    .merge(bytes)
+                    .map_err(|_| NO_MESSAGE)?,
+                (tag::STATUS..=tag::MALFORMED, _) => return Err(NO_MESSAGE),
+                _ => {}
+            }
+        }
+        let status = pb::SolveStatus::try_from(status).unwrap_or_default();
         Ok(Answer {
             index,
             board,
-            status,
-            solutions: solutions
-                .collect::<Option<_>>()
-                .ok_or("a solution is not 81 digits")?,
-            solution_count: result.solution_count,
-            solve_time: duration(result.solve_time.unwrap_or_default())
-                .ok_or("its solve time is no time")?,
-            nodes: result.nodes,
-            clashes: result
-                .clashes
-                .iter()
-                .map(clash)
-                .collect::<Option<_>>()
-                .ok_or("bad clash")?,
-            malformed: result.malformed.map(malformed),
+            status: Status::decode(status).ok_or("its status is unknown")?,
+            solutions,
+            solution_count,
+            solve_time: duration(solve_time).ok_or("its solve time is no time")?,
+            nodes,
+            clashes,
+            malformed: malformed.map(self::malformed),
         })
     }
 }
 
-fn solution(digits: &str) -> Option<Board> {
-    let mut values: [u8; Board::CELLS] = digits.as_bytes().try_into().ok()?;
+/// Numbers of 32 bits are cut from those of 64 on the wire, as everywhere in protobuf.
+#[expect(clippy::cast_possible_truncation, reason = "as the wire format has it")]
+fn uint32(value: u64) -> u32 {
+    value as u32
+}
+
+fn int32(value: u64) -> i32 {
+    uint32(value).cast_signed()
+}
+
+fn solution(digits: &[u8]) -> Option<Board> {
+    let mut values: [u8; Board::CELLS] = digits.try_into().ok()?;
+    // Without a branch for each: the compiler makes vectors of it.
+    let mut bad = false;
     for value in &mut values {
-        *value = value
-            .checked_sub(b'0')
-            .filter(|digit| (1..=9).contains(digit))?;
+        *value = value.wrapping_sub(b'0');
+        bad |= value.wrapping_sub(1) > 8;
     }
-    Board::new(values)
+    if bad { None } else { Board::new(values) }
 }
 
 fn duration(time: prost_types::Duration) -> Option<Duration> {

@@ -1,19 +1,21 @@
 //! The end of a batch call that answers come out of.
 
-use std::{sync::Arc, vec};
+use std::sync::Arc;
 
 use tokio::sync::{Semaphore, mpsc, mpsc::error::TryRecvError};
 use tonic::Streaming;
 
-use super::{Answer, Error, feed::Texts};
-use crate::wire::pb::{SolveBatchResponse, SolveResult};
+use super::{Answer, Error, request::Texts, response::Response};
+use crate::board::Board;
 
 /// The answers of a batch call, in the order of its boards. Dropping them ends the call.
 #[derive(Debug)]
 pub struct Answers {
-    responses: Streaming<SolveBatchResponse>,
+    responses: Streaming<Response>,
     /// What is left of the last response.
-    results: vec::IntoIter<SolveResult>,
+    response: Response,
+    /// The solutions of the last answer, in memory that serves them all.
+    solutions: Vec<Board>,
     /// What is left of the last message that was begun to be answered.
     boards: Texts,
     unanswered: mpsc::UnboundedReceiver<Texts>,
@@ -23,13 +25,14 @@ pub struct Answers {
 
 impl Answers {
     pub(super) fn new(
-        responses: Streaming<SolveBatchResponse>,
+        responses: Streaming<Response>,
         unanswered: mpsc::UnboundedReceiver<Texts>,
         window: Arc<Semaphore>,
     ) -> Answers {
         Answers {
             responses,
-            results: Vec::new().into_iter(),
+            response: Response::default(),
+            solutions: Vec::new(),
             boards: Texts::default(),
             unanswered,
             window,
@@ -43,16 +46,13 @@ impl Answers {
     ///
     /// The end of the call before that, for whatever reason, and answers that break the contract.
     pub async fn next(&mut self) -> Result<Option<Answer<'_>>, Error> {
-        while self.results.len() == 0 {
+        while self.response.left() == 0 {
             let received = self.responses.message().await;
             match received.map_err(|status| Error::rpc(self.answered, &status))? {
                 Some(response) => self.receive(response)?,
                 None => return self.end().map(|()| None),
             }
         }
-        let Some(result) = self.results.next() else {
-            return Ok(None);
-        };
         let index = self.answered;
         self.answered += 1;
         if self.boards.is_empty() {
@@ -65,27 +65,28 @@ impl Answers {
                 })?;
         }
         let board = self.boards.next().unwrap_or_default();
-        Answer::decode(index, board, result)
+        let result = self.response.next().unwrap_or_default();
+        Answer::decode(index, board, result, &mut self.solutions)
             .map_err(|problem| Error::BrokenAnswer { index, problem })
             .map(Some)
     }
 
     /// How many answers are at hand without waiting for the server.
     pub fn ready(&self) -> usize {
-        self.results.len()
+        self.response.left()
     }
 
-    fn receive(&mut self, response: SolveBatchResponse) -> Result<(), Error> {
+    fn receive(&mut self, response: Response) -> Result<(), Error> {
         let index = self.answered;
-        if response.first_index != index {
+        if response.first_index() != index {
             return Err(Error::BrokenAnswer {
                 index,
                 problem: "it is out of order",
             });
         }
         self.window
-            .add_permits(response.results.len().min(Semaphore::MAX_PERMITS / 2));
-        self.results = response.results.into_iter();
+            .add_permits(response.left().min(Semaphore::MAX_PERMITS / 2));
+        self.response = response;
         Ok(())
     }
 

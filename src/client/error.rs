@@ -51,6 +51,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// The connection was lost before the call began.
+    pub(super) fn lost(cause: &transport::Error) -> Error {
+        Error::rpc(0, &Status::unavailable(cause.to_string()))
+    }
+
     pub(super) fn rpc(answered: u64, status: &Status) -> Error {
         Error::Rpc {
             answered,

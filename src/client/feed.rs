@@ -1,12 +1,14 @@
 //! The end of a batch call that boards go into.
 
-use std::{collections::VecDeque, mem, sync::Arc};
+use std::{collections::VecDeque, sync::Arc};
 
+use prost::bytes::Bytes;
 use tokio::sync::{Semaphore, mpsc};
 
-use crate::wire::pb::{SolveBatchRequest, SolveOptions};
+use super::request::{Request, Texts};
+use crate::wire::pb::SolveOptions;
 
-/// Text in one message, in bytes, before it counts as full: far below the 4 MiB that servers take,
+/// Bytes of one message before it counts as full: far below the 4 MiB that servers take,
 /// so that boards with frames and comments fit as well.
 const MESSAGE_BYTES_MAX: usize = 512 * 1024;
 
@@ -20,19 +22,21 @@ pub struct Closed;
 #[derive(Debug)]
 pub struct Feed {
     /// Every message but the last is full.
-    waiting: VecDeque<Texts>,
+    waiting: VecDeque<Request>,
+    /// Bytes of the last message sent: how much the next one will need.
+    last_bytes: Option<usize>,
     options: SolveOptions,
     boards_per_message: usize,
     window: Arc<Semaphore>,
     /// Declared before `requests`, so dropped before it: once the server sees the end of the
     /// requests, the answers must see that no more boards will come.
     sent: mpsc::UnboundedSender<Texts>,
-    requests: mpsc::Sender<SolveBatchRequest>,
+    requests: mpsc::Sender<Bytes>,
 }
 
 impl Feed {
     pub(super) fn new(
-        requests: mpsc::Sender<SolveBatchRequest>,
+        requests: mpsc::Sender<Bytes>,
         sent: mpsc::UnboundedSender<Texts>,
         window: Arc<Semaphore>,
         options: SolveOptions,
@@ -40,6 +44,7 @@ impl Feed {
     ) -> Feed {
         Feed {
             waiting: VecDeque::new(),
+            last_bytes: None,
             options,
             boards_per_message,
             window,
@@ -51,14 +56,15 @@ impl Feed {
     /// Adds a board to the message being filled. `true` says that it is full now and it is time
     /// to [`flush`](Feed::flush).
     pub fn push(&mut self, board: &str) -> bool {
-        let full = |texts: &Texts| {
-            texts.len() >= self.boards_per_message || texts.bytes() >= MESSAGE_BYTES_MAX
+        let full = |request: &Request| {
+            request.boards() >= self.boards_per_message || request.bytes() >= MESSAGE_BYTES_MAX
         };
-        match self.waiting.back_mut() {
-            Some(last) if !full(last) => last.push(board),
-            _ => self.waiting.push_back(Texts::of(board)),
-        }
-        self.waiting.back().is_some_and(full)
+        let last = match self.waiting.back_mut() {
+            Some(last) if !full(last) => last,
+            _ => self.waiting.push_back_mut(Request::new(self.last_bytes)),
+        };
+        last.push(board);
+        full(last)
     }
 
     /// Sends what was pushed, full message or not, waiting for room in the window.
@@ -67,18 +73,16 @@ impl Feed {
     ///
     /// [`Closed`] when the call has ended.
     pub async fn flush(&mut self) -> Result<(), Closed> {
-        while let Some(texts) = self.waiting.pop_front() {
-            let boards = u32::try_from(texts.len()).unwrap_or(u32::MAX);
-            // Given back by the answers, board by board.
+        while let Some(request) = self.waiting.pop_front() {
+            let boards = u32::try_from(request.boards()).unwrap_or(u32::MAX);
+            // Given back by the answers, message by message.
             self.window
                 .acquire_many(boards)
                 .await
                 .map_err(|_| Closed)?
                 .forget();
-            let request = SolveBatchRequest {
-                boards: texts.iter().map(str::to_owned).collect(),
-                options: Some(self.options),
-            };
+            self.last_bytes = Some(request.bytes());
+            let (request, texts) = request.finish(&self.options);
             // The texts first: an answer must find the board that it belongs to.
             self.sent.send(texts).map_err(|_| Closed)?;
             self.requests.send(request).await.map_err(|_| Closed)?;
@@ -93,53 +97,5 @@ impl Feed {
     /// [`Closed`] when the call has ended.
     pub async fn finish(mut self) -> Result<(), Closed> {
         self.flush().await
-    }
-}
-
-/// The boards of one message: one allocation for all texts, not one for each.
-#[derive(Debug, Default)]
-pub(super) struct Texts {
-    joined: String,
-    /// Where each text ends in `joined`.
-    ends: VecDeque<usize>,
-    /// How far `joined` has been taken.
-    start: usize,
-}
-
-impl Texts {
-    fn of(text: &str) -> Texts {
-        let mut texts = Texts::default();
-        texts.push(text);
-        texts
-    }
-
-    fn push(&mut self, text: &str) {
-        self.joined.push_str(text);
-        self.ends.push_back(self.joined.len());
-    }
-
-    fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    fn bytes(&self) -> usize {
-        self.joined.len()
-    }
-
-    fn iter(&self) -> impl Iterator<Item = &str> {
-        let mut start = self.start;
-        self.ends
-            .iter()
-            .filter_map(move |&end| self.joined.get(mem::replace(&mut start, end)..end))
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.ends.is_empty()
-    }
-
-    /// Takes the next text out.
-    pub(super) fn next(&mut self) -> Option<&str> {
-        let end = self.ends.pop_front()?;
-        self.joined.get(mem::replace(&mut self.start, end)..end)
     }
 }

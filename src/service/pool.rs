@@ -1,5 +1,5 @@
-//! The solver threads. Searches run here and nowhere else, so that the runtime stays free to
-//! answer whoever else calls.
+//! The solver threads. All searches run here but the shortest (`quick`), so that the runtime stays free
+//! to answer whoever else calls.
 
 use std::{io, num::NonZeroUsize, sync::Arc, thread};
 

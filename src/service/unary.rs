@@ -1,5 +1,6 @@
 //! `Solve`: one board, one answer.
 
+use tokio::time::Instant;
 use tonic::metadata::MetadataMap;
 
 use super::{
@@ -7,9 +8,11 @@ use super::{
     deadline::{self, Searches},
     failure::Failure,
     queue::{Job, Line},
+    quick,
 };
 use crate::{
-    board::text,
+    board::{Board, text},
+    solver::{Options, answers::Answers},
     wire::{self, pb},
 };
 
@@ -22,7 +25,24 @@ pub(super) async fn solve(
     let options = wire::options(request.options.as_ref(), service.settings.defaults)
         .map_err(Failure::Options)?;
     let board = text::parse(&request.board).map_err(Failure::Malformed)?;
+    if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+        return Err(Failure::Deadline);
+    }
+    if let Some(answers) = quick::solve(&board, options) {
+        return response(&board, &answers);
+    }
+    // In a box, so that the future of all other calls, which tonic moves about, stays small.
+    let answers = Box::pin(hand_over(service, deadline, board, options)).await?;
+    response(&board, &answers)
+}
 
+/// Has a solver thread search.
+async fn hand_over(
+    service: &SolverService,
+    deadline: Option<Instant>,
+    board: Board,
+    options: Options,
+) -> Result<Answers, Failure> {
     let searches = Searches::new(&service.pool);
     let (job, finished) = Job::new(vec![board], options, searches.flag().clone());
     searches
@@ -31,15 +51,18 @@ pub(super) async fn solve(
         .map_err(|_| Failure::CallsFull {
             max: service.settings.queued_calls_max,
         })?;
-
     let finished = tokio::select! {
         biased;
         finished = finished => finished.map_err(|_| Failure::Internal)?,
         failure = deadline::end(deadline, service.life.watch()) => return Err(failure),
     };
     searches.over();
-    let (answer, solutions) = finished.answers.get(0).ok_or(Failure::Internal)?;
+    Ok(finished.answers)
+}
+
+fn response(board: &Board, answers: &Answers) -> Result<pb::SolveResponse, Failure> {
+    let (answer, solutions) = answers.get(0).ok_or(Failure::Internal)?;
     Ok(pb::SolveResponse {
-        result: Some(wire::result(&board, answer, solutions)),
+        result: Some(wire::result(board, answer, solutions)),
     })
 }

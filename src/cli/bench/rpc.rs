@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{boards::Boards, rounds::Rounds};
-use crate::client::{BatchSettings, Client, Closed};
+use crate::client::{BatchSettings, Client, Closed, ConnectSettings};
 
 /// What goes over the path, and how.
 #[derive(Debug)]
@@ -15,6 +15,7 @@ pub(super) struct Path {
     pub(super) limit: u32,
     pub(super) node_limit: u32,
     pub(super) message_boards: u32,
+    pub(super) connect: ConnectSettings,
     pub(super) seconds: Duration,
 }
 
@@ -26,7 +27,7 @@ impl Path {
         url: &str,
         cpu_time: impl Fn() -> Option<Duration>,
     ) -> anyhow::Result<Rounds> {
-        let client = Client::connect(url).await?;
+        let client = Client::connect_with(url, self.connect).await?;
         let mut walls = Vec::new();
         let cpu = cpu_time();
         let begun = Instant::now();

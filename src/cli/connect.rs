@@ -1,0 +1,51 @@
+//! How `solve` and `bench` connect: flags that few will need.
+
+use clap::{Args, value_parser};
+
+use crate::client::ConnectSettings;
+
+/// What HTTP/2 is told of the connection to the server.
+#[derive(Args, Clone, Copy, Debug)]
+#[command(next_help_heading = "HTTP/2 of the client")]
+pub(super) struct ConnectArgs {
+    /// Answers of one call that may be on the way
+    #[arg(
+        long = "client-stream-window",
+        value_name = "BYTES",
+        default_value_t = ConnectSettings::default().stream_window_bytes,
+        value_parser = value_parser!(u32).range(range(ConnectSettings::WINDOW_BYTES))
+    )]
+    stream_window: u32,
+
+    /// Answers of the connection that may be on the way
+    #[arg(
+        long = "client-connection-window",
+        value_name = "BYTES",
+        default_value_t = ConnectSettings::default().connection_window_bytes,
+        value_parser = value_parser!(u32).range(range(ConnectSettings::WINDOW_BYTES))
+    )]
+    connection_window: u32,
+
+    /// Answers in one frame
+    #[arg(
+        long = "client-frame-size",
+        value_name = "BYTES",
+        default_value_t = ConnectSettings::default().frame_bytes,
+        value_parser = value_parser!(u32).range(range(ConnectSettings::FRAME_BYTES))
+    )]
+    frame_size: u32,
+}
+
+fn range(bytes: std::ops::RangeInclusive<u32>) -> std::ops::RangeInclusive<i64> {
+    i64::from(*bytes.start())..=i64::from(*bytes.end())
+}
+
+impl From<ConnectArgs> for ConnectSettings {
+    fn from(args: ConnectArgs) -> ConnectSettings {
+        ConnectSettings {
+            stream_window_bytes: args.stream_window,
+            connection_window_bytes: args.connection_window,
+            frame_bytes: args.frame_size,
+        }
+    }
+}

@@ -366,7 +366,7 @@ fn a_served_process_answers_the_same() {
 fn the_sizes_of_http2_are_told_to_clients() {
     let served = Served::with(&[
         "--stream-window=70000",
-        "--connection-window=80000",
+        "--connection-window=1000000",
         "--frame-bytes=90000",
     ]);
     let mut stream = TcpStream::connect(&served.address).unwrap();
@@ -393,7 +393,7 @@ fn the_sizes_of_http2_are_told_to_clients() {
     // SETTINGS_INITIAL_WINDOW_SIZE and SETTINGS_MAX_FRAME_SIZE.
     assert!(sizes.contains(&(4, 70_000)), "{sizes:?}");
     assert!(sizes.contains(&(5, 90_000)), "{sizes:?}");
-    assert_eq!(window, Some(80_000 - 65_535));
+    assert_eq!(window, Some(1_000_000 - 65_535));
 }
 
 /// `solve`, with both its pipes in our hands.

@@ -10,7 +10,7 @@ use std::io;
 
 use tokio::{net::TcpListener, time};
 
-pub use self::config::Config;
+pub use self::config::{Config, Http2};
 use self::{accept::Connections, routes::Health};
 use crate::{
     limits,
@@ -52,7 +52,7 @@ pub async fn serve(
     let service = SolverService::new(config.settings(), pool, life.clone());
     let routes = routes::routes(service, &health)?;
 
-    let mut connections = Connections::new(routes, life.watch());
+    let mut connections = Connections::new(routes, config.http2, life.watch());
     health.set_serving(true).await;
     connections.accept(listener, shutdown).await;
 

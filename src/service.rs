@@ -7,6 +7,7 @@
 
 mod call;
 mod deadline;
+pub mod endpoint;
 pub mod failure;
 #[cfg(debug_assertions)]
 pub mod fault;
@@ -34,7 +35,7 @@ use self::{
 };
 use crate::{
     solver::Options,
-    wire::pb::{self, sudoku_solver_server::SudokuSolver},
+    wire::{batch_request::BatchRequest, pb},
 };
 
 /// What the service may be told; [`server::Config`](crate::server::Config) says what each means.
@@ -78,10 +79,7 @@ impl SolverService {
             .open()
             .ok_or_else(|| status::status(&Failure::ShuttingDown))
     }
-}
 
-#[tonic::async_trait]
-impl SudokuSolver for SolverService {
     async fn solve(
         &self,
         request: Request<pb::SolveRequest>,
@@ -97,12 +95,10 @@ impl SudokuSolver for SolverService {
         }
     }
 
-    type SolveBatchStream = Replies;
-
     /// Returns before the first message is read, so that the response headers go out at once.
-    async fn solve_batch(
+    fn solve_batch(
         &self,
-        request: Request<Streaming<pb::SolveBatchRequest>>,
+        request: Request<Streaming<BatchRequest>>,
     ) -> Result<Response<Replies>, Status> {
         let mut call = Call::stream(self.open()?);
         match Stream::open(self, request) {

@@ -3,17 +3,18 @@
 use std::{
     net::SocketAddr,
     num::{NonZeroU32, NonZeroUsize},
+    ops::RangeInclusive,
     time::Duration,
 };
 
 use anyhow::Context as _;
-use clap::Args;
+use clap::{Args, builder::RangedI64ValueParser, value_parser};
 use tokio::net::TcpListener;
 
 use crate::{
     batch::{Level, UnknownLevel},
     server::{
-        self, Config,
+        self, Config, Http2,
         signals::Signals,
         telemetry::{self, LogFormat},
     },
@@ -65,6 +66,18 @@ pub struct ServeArgs {
     #[arg(long, env = "SUDOKU_WINDOW_BOARDS", value_name = "N")]
     pub window_boards: Option<NonZeroUsize>,
 
+    /// Bytes of requests that a call may have on the way [default: 1048576]
+    #[arg(long, env = "SUDOKU_STREAM_WINDOW", value_name = "BYTES", value_parser = window())]
+    pub stream_window: Option<u32>,
+
+    /// Bytes of requests that a connection may have on the way [default: 4194304]
+    #[arg(long, env = "SUDOKU_CONNECTION_WINDOW", value_name = "BYTES", value_parser = window())]
+    pub connection_window: Option<u32>,
+
+    /// Bytes of one HTTP/2 frame of a request [default: 16384]
+    #[arg(long, env = "SUDOKU_FRAME_BYTES", value_name = "BYTES", value_parser = frame())]
+    pub frame_bytes: Option<u32>,
+
     /// Form of the log lines on stderr; which lines, by `RUST_LOG`
     #[arg(long, env = "SUDOKU_LOG_FORMAT", default_value = "text", value_enum)]
     pub log_format: LogFormat,
@@ -91,9 +104,30 @@ impl ServeArgs {
         if let Some(calls) = self.queued_calls_max {
             config.queued_calls_max = calls.get();
         }
+        if let Some(bytes) = self.stream_window {
+            config.http2.stream_window = bytes;
+        }
+        if let Some(bytes) = self.connection_window {
+            config.http2.connection_window = bytes;
+        }
+        if let Some(bytes) = self.frame_bytes {
+            config.http2.frame_bytes = bytes;
+        }
         config.window_boards = self.window_boards;
         config
     }
+}
+
+fn window() -> RangedI64ValueParser<u32> {
+    value_parser!(u32).range(bounds(Http2::WINDOW))
+}
+
+fn frame() -> RangedI64ValueParser<u32> {
+    value_parser!(u32).range(bounds(Http2::FRAME_BYTES))
+}
+
+fn bounds(range: RangeInclusive<u32>) -> RangeInclusive<i64> {
+    i64::from(*range.start())..=i64::from(*range.end())
 }
 
 /// Reads a level that this CPU has.

@@ -15,6 +15,7 @@ use tokio::{
 };
 use tonic::service::Routes;
 
+use super::Http2;
 use crate::{
     limits,
     service::phase::{self, Phase},
@@ -24,14 +25,16 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct Connections {
     routes: Routes,
+    http2: Http2,
     life: watch::Receiver<Phase>,
     tasks: JoinSet<()>,
 }
 
 impl Connections {
-    pub(super) fn new(routes: Routes, life: watch::Receiver<Phase>) -> Self {
+    pub(super) fn new(routes: Routes, http2: Http2, life: watch::Receiver<Phase>) -> Self {
         Connections {
             routes,
+            http2: http2.in_range(),
             life,
             tasks: JoinSet::new(),
         }
@@ -68,21 +71,26 @@ impl Connections {
     }
 
     fn open(&mut self, stream: TcpStream) {
-        let routes = self.routes.clone();
+        let (routes, life) = (self.routes.clone(), self.life.clone());
         self.tasks
-            .spawn(connection(stream, routes, self.life.clone()));
+            .spawn(connection(stream, routes, http2(self.http2), life));
     }
 }
 
 /// Serves one connection. In a drain the client is told to open no more calls (GOAWAY), and the
 /// connection closes after its last one.
-async fn connection(stream: TcpStream, routes: Routes, life: watch::Receiver<Phase>) {
+async fn connection(
+    stream: TcpStream,
+    routes: Routes,
+    http2: http2::Builder<TokioExecutor>,
+    life: watch::Receiver<Phase>,
+) {
     // A reply must not wait for the client's next acknowledgement.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "cannot set TCP_NODELAY");
     }
     let service = TowerToHyperService::new(routes);
-    let mut connection = pin!(http2().serve_connection(TokioIo::new(stream), service));
+    let mut connection = pin!(http2.serve_connection(TokioIo::new(stream), service));
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
         () = phase::reached(life, Phase::Draining) => {
@@ -95,12 +103,13 @@ async fn connection(stream: TcpStream, routes: Routes, life: watch::Receiver<Pha
     }
 }
 
-fn http2() -> http2::Builder<TokioExecutor> {
+fn http2(sizes: Http2) -> http2::Builder<TokioExecutor> {
     let mut http2 = http2::Builder::new(TokioExecutor::new());
     http2
         .timer(TokioTimer::new())
-        .initial_stream_window_size(limits::CALL_WINDOW_BYTES)
-        .initial_connection_window_size(limits::CONNECTION_WINDOW_BYTES)
+        .initial_stream_window_size(sizes.stream_window)
+        .initial_connection_window_size(sizes.connection_window)
+        .max_frame_size(sizes.frame_bytes)
         .max_concurrent_streams(limits::CONNECTION_CALLS_MAX)
         .max_header_list_size(limits::HEADER_BYTES_MAX)
         .max_send_buf_size(limits::SEND_BUFFER_BYTES_MAX)

@@ -9,7 +9,13 @@
 //! The reply stream is polled only while the client takes replies, and it is what polls the
 //! requests: no task, no channel between, and a client that does not read is not read from. What
 //! a stream may hold meanwhile is bounded by its window.
+//!
+//! Nothing is allocated for a board: requests are read into boards straight from the receive buffer
+//! ([`wire::batch_request`](crate::wire::batch_request)), and replies are written into the send buffer
+//! straight from what the engine left ([`wire::batch_reply`](crate::wire::batch_reply)). Messages that
+//! are here together become one job, and results that are ready together one reply.
 
+mod codec;
 mod intake;
 mod outlet;
 
@@ -21,6 +27,7 @@ use std::{
 use tokio::sync::OwnedSemaphorePermit;
 use tonic::{Request, Status, Streaming};
 
+pub(super) use self::codec::BatchCodec;
 use self::{
     intake::Intake,
     outlet::{Next, Outlet},
@@ -31,7 +38,7 @@ use super::{
     deadline::{self, Searches},
     failure::Failure,
 };
-use crate::wire::pb;
+use crate::wire::{batch_reply::BatchReply, batch_request::BatchRequest};
 
 /// What ends a stream before its client does.
 #[derive(Debug)]
@@ -61,7 +68,7 @@ impl Replies {
 }
 
 impl tokio_stream::Stream for Replies {
-    type Item = Result<pb::SolveBatchResponse, Status>;
+    type Item = Result<BatchReply, Status>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let Some(stream) = &mut self.stream else {
@@ -69,7 +76,7 @@ impl tokio_stream::Stream for Replies {
         };
         let next = ready!(stream.poll_next(cx));
         if let Some(Ok(reply)) = next {
-            self.call.answered(reply.results.len());
+            self.call.answered(reply.len());
             return Poll::Ready(Some(Ok(reply)));
         }
         self.stream = None;
@@ -101,7 +108,7 @@ impl Stream {
     /// A stream that has read nothing yet.
     pub(super) fn open(
         service: &SolverService,
-        request: Request<Streaming<pb::SolveBatchRequest>>,
+        request: Request<Streaming<BatchRequest>>,
     ) -> Result<Self, Failure> {
         let permit =
             service
@@ -124,10 +131,7 @@ impl Stream {
         })
     }
 
-    fn poll_next(
-        &mut self,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<pb::SolveBatchResponse, End>>> {
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<BatchReply, End>>> {
         if let Poll::Ready(failure) = self.end.as_mut().poll(cx) {
             return Poll::Ready(Some(Err(End::Failure(failure))));
         }

@@ -71,11 +71,11 @@ impl fmt::Debug for Engine {
 /// Percentage of the busy lanes that must wait before an exchange. An exchange costs as much as two
 /// sweeps or three, however many lanes take part; below 50 the exchanges cost more than waiting
 /// lanes do, above 80 the reverse.
-const WAITING_PERCENT: u32 = 58;
+const WAITING_PERCENT: u32 = 60;
 
 /// One in so many of the waiting lanes: fewer wait on for others that need the same planes transposed.
 /// There are fewer kinds of waiting lanes, so that some are always moved on.
-const FEW: u32 = 12;
+const FEW: u32 = 16;
 
 /// Exchanges between two looks at the cancel flags: some hundred microseconds.
 const CANCEL_INTERVAL: u32 = 16;

@@ -26,7 +26,7 @@ struct Args {
     #[arg(value_name = "SET")]
     sets: Vec<String>,
 
-    /// Turns of each contestant; ten walk through the largest sets once
+    /// Turns of each contestant; two walk through the largest sets once
     #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
 
@@ -57,11 +57,13 @@ fn main() -> anyhow::Result<()> {
     }
     for set in chosen {
         let boards = sets::read(&args.data, set)?;
+        let size = boards.len();
+        let boards = contest::repeated(&boards);
         let mut contestants =
             Contestants::new(level, &boards).with_context(|| format!("this CPU has no {level}"))?;
         let contest = Contest::hold(&mut contestants, args.rounds)
             .with_context(|| format!("the set {set}"))?;
-        let row = Row::of(set, boards.len(), level, &contest);
+        let row = Row::of(set, size, level, &contest);
         if args.json {
             println!("{}", serde_json::to_string(&row)?);
         } else {

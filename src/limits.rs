@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::solver::Options;
 
-/// The largest message that is read, as everywhere in gRPC.
+/// Bytes of a message that is read, as everywhere in gRPC.
 pub const REQUEST_BYTES_MAX: usize = 4 << 20;
 
 /// A reply is sent when the next result would take it past this. Clients refuse 4 MiB.
@@ -40,14 +40,32 @@ pub const STREAMS_MAX: usize = 512;
 /// When a refused call may try again.
 pub const RETRY_DELAY: Duration = Duration::from_millis(100);
 
-/// Connections that are open; more wait in the listener's backlog.
+/// How long a stream may stand still because of its client: nothing sent, or nothing read.
+pub const STREAM_IDLE: Duration = Duration::from_mins(5);
+
+/// Connections that are open; more are turned away.
 pub const CONNECTIONS_MAX: usize = 4_096;
+
+/// Connections that are being told that they are too many; more are closed without a word.
+pub const TURNED_AWAY_MAX: usize = 64;
 
 /// Calls of one connection that are open.
 pub const CONNECTION_CALLS_MAX: u32 = 256;
 
-/// Bytes of a call's headers.
+/// Bytes of a call's headers, as HTTP/2 counts them: name, value and 32 for each.
 pub const HEADER_BYTES_MAX: u32 = 16 << 10;
+
+/// How many more are read, so that their sender can be told; who sends still more gets HTTP's 431.
+pub const HEADER_BYTES_SLACK: u32 = 16 << 10;
+
+/// How long a new connection may take to begin HTTP/2.
+pub const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long a connection may be without a call.
+pub const CONNECTION_IDLE: Duration = Duration::from_mins(5);
+
+/// How long the calls of a connection that was told to end may take to finish.
+pub const CONNECTION_AGE_GRACE: Duration = Duration::from_secs(30);
 
 /// Streams that a client has reset and the server not yet seen. hyper's 20 would end the
 /// connection of a client that cancels a few dozen calls at once.

@@ -1,5 +1,7 @@
 //! `sudoku-solver serve`: the service until a signal ends it.
 
+mod limit_args;
+
 use std::{
     net::SocketAddr,
     num::{NonZeroU32, NonZeroUsize},
@@ -10,6 +12,7 @@ use anyhow::Context as _;
 use clap::Args;
 use tokio::net::TcpListener;
 
+pub use self::limit_args::LimitArgs;
 use crate::{
     batch::{Level, UnknownLevel},
     server::{
@@ -53,21 +56,13 @@ pub struct ServeArgs {
     )]
     pub grace: Duration,
 
-    /// `SolveBatch` streams that may be open at once [default: 512]
-    #[arg(long, env = "SUDOKU_STREAMS_MAX", value_name = "N")]
-    pub streams_max: Option<NonZeroUsize>,
-
-    /// `Solve` calls that may wait for a solver thread [default: 4096]
-    #[arg(long, env = "SUDOKU_QUEUED_CALLS_MAX", value_name = "N")]
-    pub queued_calls_max: Option<NonZeroUsize>,
-
-    /// Unanswered boards that a stream may have [default: 2048 a solver thread]
-    #[arg(long, env = "SUDOKU_WINDOW_BOARDS", value_name = "N")]
-    pub window_boards: Option<NonZeroUsize>,
-
     /// Form of the log lines on stderr; which lines, by `RUST_LOG`
     #[arg(long, env = "SUDOKU_LOG_FORMAT", default_value = "text", value_enum)]
     pub log_format: LogFormat,
+
+    /// What calls, streams, messages and connections may take.
+    #[command(flatten)]
+    pub limits: LimitArgs,
 }
 
 impl ServeArgs {
@@ -85,13 +80,7 @@ impl ServeArgs {
         if let Some(node_limit) = self.node_limit {
             config.node_limit = node_limit.get();
         }
-        if let Some(streams) = self.streams_max {
-            config.streams_max = streams.get();
-        }
-        if let Some(calls) = self.queued_calls_max {
-            config.queued_calls_max = calls.get();
-        }
-        config.window_boards = self.window_boards;
+        self.limits.apply(&mut config);
         config
     }
 }

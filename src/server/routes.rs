@@ -9,8 +9,7 @@ use tonic_health::{
 use tonic_reflection::server::{Builder, Error};
 
 use crate::{
-    limits,
-    service::SolverService,
+    service::{SolverService, unread::Unread},
     wire::pb::{FILE_DESCRIPTOR_SET, sudoku_solver_server::SudokuSolverServer},
 };
 
@@ -50,10 +49,10 @@ impl Health {
 }
 
 pub(super) fn routes(service: SolverService, health: &Health) -> Result<Routes, Error> {
-    let solver =
-        SudokuSolverServer::new(service).max_decoding_message_size(limits::REQUEST_BYTES_MAX);
+    let bytes_max = service.settings().message_bytes_max;
+    let solver = SudokuSolverServer::new(service).max_decoding_message_size(bytes_max);
     let health = HealthServer::new(HealthService::from_health_reporter(health.0.clone()));
-    Ok(Routes::new(solver)
+    Ok(Routes::new(Unread::new(solver, bytes_max))
         .add_service(health)
         .add_service(reflection().build_v1()?)
         .add_service(reflection().build_v1alpha()?)

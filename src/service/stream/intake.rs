@@ -38,9 +38,7 @@ pub(super) struct Intake {
     room: Option<Pin<Box<OwnedNotified>>>,
     end: Option<Result<(), End>>,
     searches: Searches,
-    defaults: Options,
-    window_boards: usize,
-    window_solutions: usize,
+    settings: Settings,
 }
 
 /// What is left of a message to cut jobs from.
@@ -63,9 +61,7 @@ impl Intake {
             room: None,
             end: None,
             searches,
-            defaults: settings.defaults,
-            window_boards: settings.window_boards,
-            window_solutions: settings.window_solutions,
+            settings: *settings,
         }
     }
 
@@ -79,7 +75,8 @@ impl Intake {
                 return;
             }
             // A part may overshoot the window, so that any part fits into an empty one.
-            if outlet.boards() >= self.window_boards || outlet.solutions() >= self.window_solutions
+            if outlet.boards() >= self.settings.window_boards
+                || outlet.solutions() >= self.settings.window_solutions
             {
                 return;
             }
@@ -102,21 +99,17 @@ impl Intake {
         }
     }
 
+    /// Whether boards are here that were not handed over yet.
+    pub(super) fn holds_boards(&self) -> bool {
+        self.message.is_some() || self.refused.is_some()
+    }
+
     /// How the requests ended, once they have and all were taken in.
     pub(super) fn take_end(&mut self) -> Option<Result<(), End>> {
-        if self.message.is_some() || self.refused.is_some() {
+        if self.holds_boards() {
             None
         } else {
             self.end.take()
-        }
-    }
-
-    /// Why the answers to a job never came. While the stream lives only its deadline cancels.
-    pub(super) fn why_lost(&self) -> Failure {
-        if self.searches.flag().is_cancelled() {
-            Failure::Deadline
-        } else {
-            Failure::Internal
         }
     }
 
@@ -151,7 +144,7 @@ impl Intake {
             Some(Err(status)) => self.end = Some(Err(End::Unreadable(status))),
             Some(Ok(request)) => {
                 self.messages_read += 1;
-                match accept(self.messages_read, request, self.defaults) {
+                match accept(self.messages_read, request, &self.settings) {
                     Ok(message) => self.message = message,
                     Err(failure) => self.end = Some(Err(End::Failure(failure))),
                 }
@@ -164,19 +157,24 @@ impl Intake {
 fn accept(
     number: u64,
     request: pb::SolveBatchRequest,
-    defaults: Options,
+    settings: &Settings,
 ) -> Result<Option<Message>, Failure> {
-    let options = wire::options(request.options.as_ref(), defaults).map_err(|error| {
-        Failure::MessageOptions {
-            message: number,
-            error,
-        }
+    let options = wire::options(
+        request.options.as_ref(),
+        settings.defaults,
+        settings.solutions_max,
+    )
+    .map_err(|error| Failure::MessageOptions {
+        message: number,
+        error,
     })?;
     let boards = request.boards.len();
-    if boards > limits::MESSAGE_BOARDS_MAX {
+    let max = settings.message_boards_max;
+    if boards > max {
         return Err(Failure::MessageBoards {
             message: number,
             boards,
+            max,
         });
     }
     Ok((boards > 0).then(|| Message {

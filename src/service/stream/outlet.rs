@@ -10,7 +10,6 @@ use tokio::sync::oneshot;
 
 use crate::{
     board::text::MalformedBoard,
-    limits,
     service::queue::Finished,
     solver::Options,
     wire::{self, pb},
@@ -53,8 +52,9 @@ pub(super) enum Next {
 }
 
 /// The parts that are not yet answered.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Outlet {
+    reply_bytes_max: usize,
     parts: VecDeque<Part>,
     boards: usize,
     solutions: usize,
@@ -128,6 +128,18 @@ impl Part {
 }
 
 impl Outlet {
+    /// An outlet of replies up to so many bytes.
+    pub(super) fn new(reply_bytes_max: usize) -> Self {
+        Outlet {
+            reply_bytes_max,
+            parts: VecDeque::new(),
+            boards: 0,
+            solutions: 0,
+            next_index: 0,
+            left_over: None,
+        }
+    }
+
     /// Boards that are not yet answered.
     pub(super) fn boards(&self) -> usize {
         self.boards
@@ -182,7 +194,7 @@ impl Outlet {
                 .map_or_else(|| part.take(), |left| Ok(Some(left)))?
             {
                 bytes += wire::result_bytes_max(&result);
-                if bytes > limits::REPLY_BYTES_MAX && !results.is_empty() {
+                if bytes > self.reply_bytes_max && !results.is_empty() {
                     self.left_over = Some(result);
                     return Poll::Ready(Ok(()));
                 }

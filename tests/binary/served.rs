@@ -17,11 +17,17 @@ pub struct Served {
 }
 
 impl Served {
-    /// Returns when the server listens: its log says on which port.
     #[track_caller]
     pub fn start() -> Served {
+        Served::with(&[])
+    }
+
+    /// Returns when the server listens: its log says on which port.
+    #[track_caller]
+    pub fn with(args: &[&str]) -> Served {
         let mut child = binary()
             .args(["serve", "--listen", "127.0.0.1:0", "--log-format", "json"])
+            .args(args)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())

@@ -19,14 +19,16 @@ pub const MESSAGE_BOARDS_MAX: usize = 49_152;
 /// board, few enough that one message spreads over all threads.
 pub const JOB_BOARDS_MAX: usize = 256;
 
-/// Solutions that one job may ask for: boards times solution limit.
-pub const JOB_SOLUTIONS_MAX: usize = 20_000;
+/// Solutions that one job may ask for: boards times solution limit. It is what each stream may hold even
+/// when all are open, 81 bytes each, and so no larger than what one board may ask for.
+pub const JOB_SOLUTIONS_MAX: usize = 10_000;
 
 /// Boards of one stream that are taken in and not yet answered, for each solver thread.
 pub const WINDOW_BOARDS_PER_WORKER: usize = 2_048;
 
-/// Solutions that the unanswered boards of one stream may ask for, for each solver thread.
-pub const WINDOW_SOLUTIONS_PER_WORKER: usize = 2 * JOB_SOLUTIONS_MAX;
+/// Solutions that the unanswered boards of all streams together may ask for, for each solver thread;
+/// each stream has an equal share, and at least one job.
+pub const WINDOW_SOLUTIONS_PER_WORKER: usize = 4 * JOB_SOLUTIONS_MAX;
 
 /// Jobs of all streams together that wait for a solver thread; streams wait when it is reached.
 pub const QUEUED_JOBS_MAX: usize = 1_024;

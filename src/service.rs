@@ -50,7 +50,7 @@ pub struct Settings {
     pub streams_max: usize,
     /// Boards of a stream that may be unanswered.
     pub window_boards: usize,
-    /// Solutions that the unanswered boards of a stream may ask for.
+    /// Solutions that the unanswered boards of all streams may ask for.
     pub window_solutions: usize,
     /// Bytes of a message that is read.
     pub message_bytes_max: usize,

@@ -127,7 +127,7 @@ impl Opened {
         let searches = Searches::new(&service.pool);
         Ok(Opened {
             stream: Stream {
-                intake: Intake::new(request.into_inner(), searches, settings),
+                intake: Intake::new(request.into_inner(), searches, settings, &service.streams),
                 outlet: Outlet::new(settings.reply_bytes_max),
             },
             bounds,

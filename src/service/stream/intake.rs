@@ -7,7 +7,7 @@ use std::{
     vec,
 };
 
-use tokio::sync::futures::OwnedNotified;
+use tokio::sync::{Semaphore, futures::OwnedNotified};
 use tokio_stream::Stream as _;
 use tonic::Streaming;
 
@@ -39,6 +39,8 @@ pub(super) struct Intake {
     end: Option<Result<(), End>>,
     searches: Searches,
     settings: Settings,
+    /// The permits of streams that could be opened yet.
+    streams: Arc<Semaphore>,
 }
 
 /// What is left of a message to cut jobs from.
@@ -52,6 +54,7 @@ impl Intake {
         requests: Streaming<pb::SolveBatchRequest>,
         searches: Searches,
         settings: &Settings,
+        streams: &Arc<Semaphore>,
     ) -> Self {
         Intake {
             requests,
@@ -62,6 +65,7 @@ impl Intake {
             end: None,
             searches,
             settings: *settings,
+            streams: Arc::clone(streams),
         }
     }
 
@@ -76,7 +80,7 @@ impl Intake {
             }
             // A part may overshoot the window, so that any part fits into an empty one.
             if outlet.boards() >= self.settings.window_boards
-                || outlet.solutions() >= self.settings.window_solutions
+                || outlet.solutions() >= self.solutions_share()
             {
                 return;
             }
@@ -97,6 +101,13 @@ impl Intake {
                 return;
             }
         }
+    }
+
+    /// Solutions that this stream may have unanswered: clients that do not read would otherwise hold a
+    /// whole window each.
+    fn solutions_share(&self) -> usize {
+        let open = self.settings.streams_max - self.streams.available_permits();
+        self.settings.window_solutions / open.max(1)
     }
 
     /// Whether boards are here that were not handed over yet.

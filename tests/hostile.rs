@@ -255,6 +255,19 @@ async fn frames_and_messages_that_are_too_long() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_message_of_two_million_empty_boards() {
+    let mut victim = Victim::new().await;
+    let boards = vec![message(&vec![""; 2 << 20], None)];
+    let status = solve_batch(&mut victim.other, boards).await.unwrap_err();
+    assert_eq!(status.code(), tonic::Code::InvalidArgument, "{status:?}");
+    assert!(
+        status.message().contains("--message-boards-max"),
+        "{status:?}"
+    );
+    victim.is_unharmed("two million empty boards").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn floods() {
     let mut victim = Victim::new().await;
     let field = header("name", &"v".repeat(1000)).repeat(16);

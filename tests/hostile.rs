@@ -71,7 +71,7 @@ impl Victim {
     }
 
     /// Served, small, and gone when told to: whatever is still connected.
-    async fn is_unharmed(self, what: &str) {
+    async fn assert_unharmed(self, what: &str) {
         self.grew_by(GROWTH_MAX_KIB, what).await;
     }
 
@@ -128,7 +128,7 @@ async fn clients_that_never_send() {
     }
     victim.serves().await;
     victim
-        .is_unharmed("300 connections that send nothing")
+        .assert_unharmed("300 connections that send nothing")
         .await;
     drop(silent);
 }
@@ -158,7 +158,7 @@ async fn a_client_that_resets_every_stream() {
         }
     }
     victim
-        .is_unharmed("10,000 streams, each reset at once")
+        .assert_unharmed("10,000 streams, each reset at once")
         .await;
 }
 
@@ -181,7 +181,7 @@ async fn a_client_that_sends_byte_by_byte() {
         victim.serves().await;
     }
     assert!(raw.next(DATA).await.is_some(), "slow is no fault");
-    victim.is_unharmed("a call byte by byte").await;
+    victim.assert_unharmed("a call byte by byte").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -218,7 +218,7 @@ async fn garbage() {
             victim.serves().await;
         }
     }
-    victim.is_unharmed("200 connections of garbage").await;
+    victim.assert_unharmed("200 connections of garbage").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -250,7 +250,7 @@ async fn frames_and_messages_that_are_too_long() {
         }
     }
     victim
-        .is_unharmed("frames and messages that are too long")
+        .assert_unharmed("frames and messages that are too long")
         .await;
 }
 
@@ -264,14 +264,17 @@ async fn a_message_of_two_million_empty_boards() {
         status.message().contains("--message-boards-max"),
         "{status:?}"
     );
-    victim.is_unharmed("two million empty boards").await;
+    victim.assert_unharmed("two million empty boards").await;
 }
+
+/// Bytes to send again and again, some with this header.
+type Flood = fn(&[u8]) -> Vec<u8>;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn floods() {
     let mut victim = Victim::new().await;
     let field = header("name", &"v".repeat(1000)).repeat(16);
-    let headers: &[fn(&[u8]) -> Vec<u8>] = &[
+    let floods: &[Flood] = &[
         // One list of headers without an end.
         |field| frame(CONTINUATION, 0, 1, field),
         // Lists that are too long, each of a new call.
@@ -284,7 +287,7 @@ async fn floods() {
         // Frames of nothing.
         |_| frame(DATA, 0, 1, &[]).repeat(1000),
     ];
-    for (number, flood) in headers.iter().enumerate() {
+    for (number, flood) in floods.iter().enumerate() {
         let mut raw = Raw::connect(victim.address).await;
         let first_flags = if number == 0 { 0 } else { END_HEADERS };
         let first = frame(HEADERS, first_flags, 1, &call_headers(SOLVE_BATCH));
@@ -303,5 +306,5 @@ async fn floods() {
         victim.serves().await;
         eprintln!("flood {number}: {} KiB", victim.figure("VmHWM:"));
     }
-    victim.is_unharmed("floods").await;
+    victim.assert_unharmed("floods").await;
 }

@@ -186,6 +186,8 @@ async fn bytes_of_headers() {
     client.solve(request(UNIQUE, None)).await.unwrap();
 }
 
+const REFUSED_STREAM: u32 = 7;
+
 #[tokio::test]
 async fn calls_of_a_connection() {
     let server = server_with(ConnectionLimits {
@@ -212,13 +214,12 @@ async fn calls_of_a_connection() {
     third.await.unwrap().unwrap();
     second.finish().await.unwrap();
     // One that does not has its third call refused, and that one only.
-    const REFUSED: u32 = 7;
     let mut raw = Raw::connect(server.address).await;
     for stream in [1, 3, 5] {
         raw.open(stream, SOLVE_BATCH).await;
     }
     let refused = raw.next(RST_STREAM).await.unwrap();
-    assert_eq!((refused.stream, refused.reason()), (5, REFUSED));
+    assert_eq!((refused.stream, refused.reason()), (5, REFUSED_STREAM));
     let boards = message(&[UNIQUE], None).encode_to_vec();
     raw.send(&frame(DATA, END_STREAM, 1, &grpc(&boards))).await;
     assert_eq!(raw.next(DATA).await.unwrap().stream, 1);

@@ -12,6 +12,7 @@ use sudoku_solver::{
     solver::{CancelFlag, Options, Solver, Verdict, answers::Answers},
     wire::{
         self,
+        batch_request::BatchRequest,
         pb::{SolveBatchRequest, SolveRequest},
     },
 };
@@ -40,8 +41,10 @@ pub(crate) fn board_text(data: &[u8]) {
     }
 }
 
-/// Bytes are a message or refused; one that is read is the same after it was written.
+/// Bytes are a message or refused, by the service's own decoder as by the generated one; one that is
+/// read is the same after it was written.
 pub(crate) fn message(data: &[u8]) {
+    decoded_alike(data);
     if let Ok(request) = SolveBatchRequest::decode(data) {
         let written = request.encode_to_vec();
         assert_eq!(
@@ -65,6 +68,29 @@ pub(crate) fn message(data: &[u8]) {
         );
         board_text(request.board.as_bytes());
     }
+}
+
+fn decoded_alike(data: &[u8]) {
+    let generated = SolveBatchRequest::decode(data);
+    let own = BatchRequest::decode(&mut &*data, usize::MAX);
+    assert_eq!(own.as_ref().err(), generated.as_ref().err());
+    let (Ok(mut own), Ok(generated)) = (own, generated) else {
+        return;
+    };
+    assert_eq!(own.options, generated.options);
+    assert_eq!(own.boards.sent(), generated.boards.len());
+    let (mut boards, mut malformed) = (Vec::new(), Vec::new());
+    own.boards.take(usize::MAX, &mut boards, |place, error| {
+        malformed.push((place, error));
+    });
+    let (mut boards, mut malformed) = (boards.into_iter(), malformed.into_iter());
+    for (place, text) in generated.boards.iter().enumerate() {
+        match parse(text) {
+            Ok(board) => assert_eq!(boards.next(), Some(board), "{text:?}"),
+            Err(error) => assert_eq!(malformed.next(), Some((place, error)), "{text:?}"),
+        }
+    }
+    assert_eq!((boards.next(), malformed.next()), (None, None));
 }
 
 /// Boards have the same outcome and the same solutions in both engines, and as many as there are.

@@ -15,7 +15,10 @@ use std::io;
 use tokio::{net::TcpListener, time};
 
 use self::{accept::Connections, routes::Health};
-pub use self::{config::Config, connection_limits::ConnectionLimits};
+pub use self::{
+    config::{Config, Http2},
+    connection_limits::ConnectionLimits,
+};
 use crate::{
     limits,
     service::{
@@ -56,7 +59,7 @@ pub async fn serve(
     let service = SolverService::new(config.settings(), pool, life.clone());
     let routes = routes::routes(service, &health)?;
 
-    let mut connections = Connections::new(routes, config.connection, life.watch());
+    let mut connections = Connections::new(routes, config.connection, config.http2, life.watch());
     health.set_serving(true).await;
     connections.accept(listener, shutdown).await;
 

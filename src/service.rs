@@ -7,6 +7,7 @@
 
 mod call;
 mod deadline;
+pub mod endpoint;
 pub mod failure;
 #[cfg(debug_assertions)]
 pub mod fault;
@@ -36,7 +37,7 @@ use self::{
 };
 use crate::{
     solver::Options,
-    wire::pb::{self, sudoku_solver_server::SudokuSolver},
+    wire::{batch_request::BatchRequest, pb},
 };
 
 /// What the service may be told; [`server::Config`](crate::server::Config) says what each means.
@@ -97,10 +98,7 @@ impl SolverService {
             .open()
             .ok_or_else(|| status::status(&Failure::ShuttingDown))
     }
-}
 
-#[tonic::async_trait]
-impl SudokuSolver for SolverService {
     async fn solve(
         &self,
         request: Request<pb::SolveRequest>,
@@ -116,12 +114,10 @@ impl SudokuSolver for SolverService {
         }
     }
 
-    type SolveBatchStream = Replies;
-
     /// Returns before the first message is read, so that the response headers go out at once.
-    async fn solve_batch(
+    fn solve_batch(
         &self,
-        request: Request<Streaming<pb::SolveBatchRequest>>,
+        request: Request<Streaming<BatchRequest>>,
     ) -> Result<Response<Replies>, Status> {
         let mut call = Call::stream(self.open()?);
         match Opened::open(self, request) {

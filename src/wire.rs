@@ -1,9 +1,9 @@
 //! Between the domain and the messages of the contract. Every conversion is total: what can be
 //! wrong with a request is a value of [`OptionsError`], and every answer has a message.
 
+pub mod batch_reply;
+pub mod batch_request;
 pub mod pb;
-
-use prost::Message as _;
 
 use crate::{
     board::{
@@ -104,21 +104,19 @@ pub fn malformed(error: &MalformedBoard) -> pb::SolveResult {
     }
 }
 
-/// The bytes that a result takes in a message, or a few more.
-pub fn result_bytes_max(result: &pb::SolveResult) -> usize {
-    // Tag and length of one solution, and the bytes of all numbers and the frame around a result.
-    const SOLUTION: usize = 2 + Board::CELLS;
-    const NUMBERS: usize = 64;
-    let rare: usize = result
-        .clashes
-        .iter()
-        .map(|clash| clash.encoded_len() + 6)
-        .sum::<usize>()
-        + result
-            .malformed
-            .as_ref()
-            .map_or(0, |malformed| malformed.encoded_len() + 6);
-    NUMBERS + result.solutions.len() * SOLUTION + rare
+/// The bytes that the fields of a malformed board's result take, or a few more.
+fn malformed_bytes_max(error: &MalformedBoard) -> usize {
+    const FOUND_AND_POSITION: usize = 32;
+    error.reason.len() + FOUND_AND_POSITION
+}
+
+/// The bytes that the clashes of any board take, or a few more: a cell for each of the nine of every
+/// unit, and what stands around the cells of at most four digits.
+const fn clashes_bytes_max() -> usize {
+    const UNITS: usize = 27;
+    const DIGITS: usize = 4;
+    const CLASH: usize = 16;
+    UNITS * (9 + DIGITS * CLASH)
 }
 
 fn status(verdict: Verdict) -> pb::SolveStatus {

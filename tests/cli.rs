@@ -7,6 +7,7 @@ mod binary;
 use std::{
     fs,
     io::{BufRead as _, BufReader, Read as _, Write as _},
+    net::TcpStream,
     process::{Child, ChildStdin, ChildStdout, Stdio},
     thread,
 };
@@ -268,6 +269,9 @@ fn wrong_usage_exits_with_2() {
         &["solve", "--output", "xml"],
         &["solve", "--server", "https://127.0.0.1:50051"],
         &["solve", "--server", "http://"],
+        &["serve", "--frame-bytes", "16383"],
+        &["serve", "--stream-window", "65534"],
+        &["serve", "--connection-window", "2147483648"],
         &["sovle"],
         &[],
     ] {
@@ -352,6 +356,40 @@ fn a_served_process_answers_the_same() {
             local
         );
     }
+}
+
+#[test]
+fn the_sizes_of_http2_are_told_to_clients() {
+    let served = Served::with(&[
+        "--stream-window=70000",
+        "--connection-window=1000000",
+        "--frame-bytes=90000",
+    ]);
+    let mut stream = TcpStream::connect(&served.address).unwrap();
+    let preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+    let settings = [0, 0, 0, 4, 0, 0, 0, 0, 0];
+    stream.write_all(preface).unwrap();
+    stream.write_all(&settings).unwrap();
+
+    let (mut sizes, mut window) = (Vec::new(), None);
+    while sizes.is_empty() || window.is_none() {
+        let mut head = [0; 9];
+        stream.read_exact(&mut head).unwrap();
+        let mut body = vec![0; usize::from(u16::from_be_bytes([head[1], head[2]]))];
+        stream.read_exact(&mut body).unwrap();
+        let number = |bytes: &[u8]| u32::from_be_bytes(bytes.try_into().unwrap());
+        match head[3] {
+            // SETTINGS; one without any acknowledges ours.
+            4 => sizes.extend(body.chunks(6).map(|one| (one[1], number(&one[2..])))),
+            // WINDOW_UPDATE, of the connection: what it has beyond the 65,535 of every connection.
+            8 => window = Some(number(&body)),
+            kind => panic!("a frame of kind {kind}"),
+        }
+    }
+    // SETTINGS_INITIAL_WINDOW_SIZE and SETTINGS_MAX_FRAME_SIZE.
+    assert!(sizes.contains(&(4, 70_000)), "{sizes:?}");
+    assert!(sizes.contains(&(5, 90_000)), "{sizes:?}");
+    assert_eq!(window, Some(1_000_000 - 65_535));
 }
 
 /// `solve`, with both its pipes in our hands.

@@ -6,27 +6,19 @@
     reason = "rows, columns and cells are numbers here"
 )]
 
-use super::{planes::Planes, vector::Vector};
+use super::{
+    planes::{Candidates, Planes},
+    vector::Vector,
+};
 
 /// Where each branching lane guesses, and the room to work it out: kept, because clearing and
 /// copying these arrays at every call cost more than the rule itself.
 pub(crate) struct Guess<V> {
     /// `cells[c]`: lanes that guess in cell `c`.
     cells: [V; 81],
-    /// Number of the cell and of the digit (from 0), bit by bit: what a lane carries out with it.
-    pub(crate) code: [V; GUESS_BITS],
     bivalue: [V; 81],
     scores: [Number<V, SCORE_BITS>; 81],
     columns: [[Number<V, 4>; 9]; 3],
-}
-
-/// Seven bits of cell, four of digit.
-pub(crate) const GUESS_BITS: usize = 11;
-
-/// Cell and digit, both from 0, of a code.
-#[inline(always)]
-pub(crate) fn decode(code: u64) -> (usize, usize) {
-    ((code & 0x7f) as usize % 81, (code >> 7 & 0xf) as usize % 9)
 }
 
 /// Twenty peers and the cell itself at three a bivalue cell: at most 63.
@@ -42,7 +34,6 @@ impl<V> Guess<V> {
     {
         Guess {
             cells: [V::NONE; 81],
-            code: [V::NONE; GUESS_BITS],
             bivalue: [V::NONE; 81],
             scores: [[V::NONE; SCORE_BITS]; 81],
             columns: [[[V::NONE; 4]; 9]; 3],
@@ -78,7 +69,6 @@ impl<V> Guess<V> {
             seen |= *cell;
             *cell = first;
         }
-        self.encode(planes);
         lanes.without(some)
     }
 
@@ -163,37 +153,10 @@ impl<V> Guess<V> {
         }
     }
 
-    /// Writes the number of each lane's cell and of its lowest candidate there.
+    /// Makes the guesses: in its cell each lane keeps its lowest candidate in `planes` and the others in
+    /// `saved`.
     #[inline(always)]
-    fn encode<const N: usize>(&mut self, planes: &Planes<V, N>)
-    where
-        V: Vector<N>,
-    {
-        self.code = [V::NONE; GUESS_BITS];
-        for (c, &lanes) in self.cells.iter().enumerate() {
-            if lanes.any() {
-                for bit in 0..7 {
-                    if c >> bit & 1 != 0 {
-                        self.code[bit] |= lanes;
-                    }
-                }
-                let mut rest = lanes;
-                for d in 0..9 {
-                    let here = rest & planes.candidates[d][c];
-                    rest = rest.without(here);
-                    for bit in 0..4 {
-                        if d >> bit & 1 != 0 {
-                            self.code[7 + bit] |= here;
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    /// Makes the guesses: each guessing cell keeps its lowest candidate.
-    #[inline(always)]
-    pub(crate) fn apply<const N: usize>(&self, planes: &mut Planes<V, N>)
+    pub(crate) fn apply<const N: usize>(&self, planes: &mut Planes<V, N>, saved: &mut Candidates<V>)
     where
         V: Vector<N>,
     {
@@ -202,6 +165,7 @@ impl<V> Guess<V> {
                 let mut rest = lanes;
                 for d in 0..9 {
                     let p = planes.candidates[d][c];
+                    saved[d][c] = saved[d][c].without(rest & p);
                     planes.candidates[d][c] = p.without(lanes.without(rest));
                     rest = rest.without(p);
                 }

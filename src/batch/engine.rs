@@ -11,12 +11,12 @@
 use std::fmt;
 
 use super::{
-    branch::{self, Guess},
+    branch::Guess,
     clock::Clock,
     desk::{Desk, Tasks},
     lanes::Lanes,
     level::{Level, LevelCore},
-    planes::{self, Outside, Planes},
+    planes::{self, Candidates, Outside, Planes},
     proof,
     search::{Next, PartId, Searches},
     stack::Stacks,
@@ -68,10 +68,13 @@ impl fmt::Debug for Engine {
     }
 }
 
-/// Percentage of the busy lanes that must wait before an exchange. An exchange costs as much as two
-/// sweeps or three, however many lanes take part; below 50 the exchanges cost more than waiting
-/// lanes do, above 80 the reverse.
-const WAITING_PERCENT: u32 = 66;
+/// Percentage of the busy lanes that must wait before an exchange, which costs as much as two sweeps
+/// or three, however many lanes take part. From 50 to 70 all sets are within 3% of their best.
+const WAITING_PERCENT: u32 = 60;
+
+/// One in so many of the waiting lanes: fewer wait on for others that need the same planes transposed.
+/// There are fewer kinds of waiting lanes, so that some are always moved on.
+const FEW: u32 = 16;
 
 /// Exchanges between two looks at the cancel flags: some hundred microseconds.
 const CANCEL_INTERVAL: u32 = 16;
@@ -84,6 +87,11 @@ const SHARED_SOLUTIONS_MAX: u32 = 64;
 /// The memory of an engine of `64 * N` lanes.
 pub(super) struct Core<V, const N: usize> {
     planes: Planes<V, N>,
+    /// The newest saved node of those lanes that are in `in_saved`.
+    saved: Candidates<V>,
+    in_saved: Lanes<N>,
+    /// Lanes that are through with their node and wait for another to be loaded.
+    exhausted: Lanes<N>,
     outside: Outside<N>,
     guess: Guess<V>,
     /// What each lane works on.
@@ -100,6 +108,9 @@ impl<V: Vector<N>, const N: usize> Core<V, N> {
         let lanes = 64 * N;
         Box::new(Core {
             planes: Planes::EMPTY,
+            saved: Planes::EMPTY.candidates,
+            in_saved: Lanes::NONE,
+            exhausted: Lanes::NONE,
             outside: Outside::EMPTY,
             guess: Guess::new(),
             work: std::iter::repeat_with(Work::none).take(lanes).collect(),
@@ -137,32 +148,25 @@ impl<V: Vector<N>, const N: usize> Core<V, N> {
         }
     }
 
-    /// Moves every waiting lane on.
+    /// Moves waiting lanes on: all of them, but for those that need planes transposed for them and are
+    /// too few for that.
     #[inline(always)]
     fn exchange<T: Tasks>(&mut self, desk: &mut Desk<'_, T>, marks: Marks<N>) {
-        let solved = self.busy & marks.solved;
-        let mut exhausted = self.busy & marks.contradictory;
-        let stalled = self.busy & marks.waiting() & !(solved | exhausted);
-        let (mut ended, mut with_node) = (Lanes::NONE, Lanes::NONE);
-        if stalled.any() {
-            (ended, with_node) = self.branch(stalled);
+        let waiting = self.busy & marks.waiting();
+        let few = waiting.count() / FEW;
+        let mut ended = Lanes::NONE;
+        // Idle lanes take from the stacks only.
+        if (!self.busy).any() && self.in_saved.any() {
+            self.stack_saved(self.in_saved);
         }
-        if solved.any() {
-            let valid = proof::valid(&self.planes).lanes();
-            self.planes.unload_grids(&mut self.outside);
-            for lane in solved.iter() {
-                match self.take_solution(desk, lane, valid.has(lane)) {
-                    Next::Continue => exhausted.insert(lane),
-                    Next::Enough => ended.insert(lane),
-                }
-            }
-        }
-        for lane in exhausted.iter() {
-            match self.resume(lane) {
-                Next::Continue => with_node.insert(lane),
-                Next::Enough => ended.insert(lane),
-            }
-        }
+        let stalled = waiting & !(marks.solved | marks.contradictory);
+        let mut with_node = self.branch(stalled, few, &mut ended);
+        let solved = self.busy & marks.solved & !self.exhausted;
+        self.take_solutions(desk, solved, &mut ended);
+        self.exhausted |= marks.contradictory;
+        // A lane may have lost its part meanwhile, by what another one found or by its own solution.
+        self.exhausted &= self.busy;
+        with_node |= self.resume(few, &mut ended);
         for lane in ended.iter() {
             self.end(desk, lane);
         }
@@ -179,43 +183,58 @@ impl<V: Vector<N>, const N: usize> Core<V, N> {
     }
 
     /// Branches in `lanes`: the half without the guess is saved, the lane goes on with the guess.
-    /// Returns the lanes that may not begin another node, and those before which the half with the
-    /// guess was put, as their planes do not have it yet.
+    /// Returns the lanes before which the half with the guess was put, as their planes do not have it
+    /// yet.
     #[inline(always)]
-    fn branch(&mut self, mut lanes: Lanes<N>) -> (Lanes<N>, Lanes<N>) {
-        let (mut ended, mut with_node) = (Lanes::NONE, Lanes::NONE);
+    fn branch(&mut self, mut lanes: Lanes<N>, few: u32, ended: &mut Lanes<N>) -> Lanes<N> {
+        let full = lanes & self.in_saved;
+        if full.count() > few {
+            self.stack_saved(full);
+        }
+        lanes &= !self.in_saved;
         for lane in lanes.iter() {
             if self.begin_node(lane) == Next::Enough {
                 ended.insert(lane);
             }
         }
-        lanes &= self.busy & !ended;
+        lanes &= self.busy & !*ended;
         if !lanes.any() {
-            return (ended, with_node);
+            return Lanes::NONE;
         }
+        self.planes.save(&mut self.saved, V::load(&lanes));
         let without_bivalue = self.guess.choose(&self.planes, V::load(&lanes)).lanes();
-        self.planes
-            .unload_nodes(&mut self.outside, &self.guess.code);
-        self.guess.apply(&mut self.planes);
-        for lane in (lanes & !without_bivalue).iter() {
-            let (mut node, code) = planes::split_code(self.outside.node(lane));
-            let (cell, digit) = branch::decode(code);
-            planes::remove(&mut node, cell, digit);
-            self.stacks.push(lane, &node);
+        self.guess.apply(&mut self.planes, &mut self.saved);
+        self.in_saved |= lanes & !without_bivalue;
+        if without_bivalue.any() {
+            self.branch_one_by_one(without_bivalue);
         }
-        for lane in without_bivalue.iter() {
-            let (mut node, _) = planes::split_code(self.outside.node(lane));
+        without_bivalue
+    }
+
+    /// Branches where there is no bivalue cell. Seldom, even on the hardest boards.
+    fn branch_one_by_one(&mut self, lanes: Lanes<N>) {
+        self.outside.unload_nodes(&self.planes.candidates);
+        for lane in lanes.iter() {
+            let mut node = self.outside.node(lane);
             let Some(Branch { cell, digit }) = tree::branch(&planes::tables(&node)) else {
                 continue;
             };
             let mut guessed = node;
             planes::keep_only(&mut guessed, cell.into(), digit.into());
             self.outside.set_node(lane, &guessed);
-            with_node.insert(lane);
             planes::remove(&mut node, cell.into(), digit.into());
             self.stacks.push(lane, &node);
         }
-        (ended, with_node)
+    }
+
+    /// Moves the saved nodes of `lanes` from the planes to the stacks.
+    #[inline(always)]
+    fn stack_saved(&mut self, lanes: Lanes<N>) {
+        self.outside.unload_nodes(&self.saved);
+        for lane in lanes.iter() {
+            self.stacks.push(lane, &self.outside.node(lane));
+        }
+        self.in_saved &= !lanes;
     }
 
     #[inline(always)]
@@ -243,6 +262,27 @@ impl<V: Vector<N>, const N: usize> Core<V, N> {
         }
     }
 
+    /// Takes the grids of `lanes`, which are solved.
+    #[inline(always)]
+    fn take_solutions<T: Tasks>(
+        &mut self,
+        desk: &Desk<'_, T>,
+        lanes: Lanes<N>,
+        ended: &mut Lanes<N>,
+    ) {
+        if !lanes.any() {
+            return;
+        }
+        let valid = proof::valid(&self.planes).lanes();
+        self.planes.unload_grids(&mut self.outside);
+        for lane in lanes.iter() {
+            match self.take_solution(desk, lane, valid.has(lane)) {
+                Next::Continue => self.exhausted.insert(lane),
+                Next::Enough => ended.insert(lane),
+            }
+        }
+    }
+
     /// Takes the grid of a solved lane.
     #[inline(always)]
     fn take_solution<T: Tasks>(&mut self, desk: &Desk<'_, T>, lane: usize, is_valid: bool) -> Next {
@@ -266,14 +306,37 @@ impl<V: Vector<N>, const N: usize> Core<V, N> {
         }
     }
 
-    /// Puts the newest saved node of a lane before it.
+    /// Goes on with the newest saved node in lanes that are through with theirs. Returns those before
+    /// which it was put.
     #[inline(always)]
-    fn resume(&mut self, lane: usize) -> Next {
-        let Some(node) = self.stacks.pop(lane) else {
-            return Next::Enough;
-        };
-        self.outside.set_node(lane, node);
-        self.begin_node(lane)
+    fn resume(&mut self, few: u32, ended: &mut Lanes<N>) -> Lanes<N> {
+        let back = self.exhausted & self.in_saved;
+        let mut others = self.exhausted & !back;
+        for lane in others.iter() {
+            if self.stacks.is_empty(lane) {
+                ended.insert(lane);
+            }
+        }
+        others &= !*ended;
+        if others.count() <= few {
+            others = Lanes::NONE;
+        }
+        for lane in others.iter() {
+            if let Some(node) = self.stacks.pop(lane) {
+                self.outside.set_node(lane, node);
+            }
+        }
+        for lane in (back | others).iter() {
+            if self.begin_node(lane) == Next::Enough {
+                ended.insert(lane);
+            }
+        }
+        if back.any() {
+            self.planes.restore(&self.saved, V::load(&back));
+            self.in_saved &= !back;
+        }
+        self.exhausted &= !(back | others);
+        others & !*ended
     }
 
     /// Ends the work of a lane, and with it perhaps a search.
@@ -295,8 +358,7 @@ impl<V: Vector<N>, const N: usize> Core<V, N> {
         let work = &self.work[lane];
         let spent = self.clock.per_lane.since(work.since);
         desk.answer(work.board, outcome, spent.nanos());
-        self.busy.remove(lane);
-        self.stacks.clear(lane);
+        self.free(lane);
     }
 
     fn end_part<T: Tasks>(&mut self, desk: &mut Desk<'_, T>, lane: usize, part: PartId) {
@@ -324,7 +386,14 @@ impl<V: Vector<N>, const N: usize> Core<V, N> {
     fn leave(&mut self, lane: usize, part: PartId) {
         self.searches
             .leave(part, self.clock.per_lane.since(self.work[lane].since));
+        self.free(lane);
+    }
+
+    #[inline(always)]
+    fn free(&mut self, lane: usize) {
         self.busy.remove(lane);
+        self.in_saved.remove(lane);
+        self.exhausted.remove(lane);
         self.stacks.clear(lane);
     }
 

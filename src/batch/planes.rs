@@ -15,7 +15,7 @@
 //! * a [`Node`]: the 729 candidates in order, 12 words, for saved nodes of a search;
 //! * a packed grid: four bits a cell, five words and a rest, for new boards and for solutions.
 
-use super::{branch::GUESS_BITS, lanes::Lanes, vector::Vector};
+use super::{lanes::Lanes, vector::Vector};
 use crate::{board::Board, solver::planes::Planes as Tables};
 
 /// Words of a packed node.
@@ -26,22 +26,6 @@ pub(crate) const GRID_WORDS: usize = 6;
 
 /// One node of a search: bit `81 d + c` tells whether digit `d + 1` is a candidate of cell `c`.
 pub(crate) type Node = [u64; NODE_WORDS];
-
-/// Candidates in the last word of a node. A node that comes out of the planes has a code above.
-const CANDIDATES_IN_LAST_WORD: usize = 81 * 9 % 64;
-
-const _: () = assert!(
-    CANDIDATES_IN_LAST_WORD + GUESS_BITS <= 64,
-    "a guess fits above"
-);
-
-/// Parts a node from the code that came out with it.
-#[inline(always)]
-pub(crate) fn split_code(mut node: Node) -> (Node, u64) {
-    let code = node[NODE_WORDS - 1] >> CANDIDATES_IN_LAST_WORD;
-    node[NODE_WORDS - 1] &= (1 << CANDIDATES_IN_LAST_WORD) - 1;
-    (node, code)
-}
 
 /// Removes a candidate; cell and digit count from 0.
 #[inline(always)]
@@ -74,11 +58,13 @@ pub(crate) fn tables(node: &Node) -> Tables {
 /// A board at four bits a cell, sixteen cells a word, 0 for a blank.
 pub(crate) type PackedGrid = [u64; GRID_WORDS];
 
+/// `candidates[d][c]`: in which lanes digit `d + 1` is still a candidate of cell `c`.
+pub(crate) type Candidates<V> = [[V; 81]; 9];
+
 /// What the lanes know.
 #[repr(C, align(64))]
 pub(crate) struct Planes<V, const N: usize> {
-    /// `candidates[d][c]`: in which lanes digit `d + 1` is still a candidate of cell `c`.
-    pub(crate) candidates: [[V; 81]; 9],
+    pub(crate) candidates: Candidates<V>,
     /// Lanes in which the value of the cell is known.
     pub(crate) known: [V; 81],
     /// Lanes in which the last sweep saw no hidden single in the cell.
@@ -100,6 +86,19 @@ impl<const N: usize> Outside<N> {
         nodes: [[Lanes::NONE; NODE_WORDS]; 64],
         grids: [[Lanes::NONE; GRID_WORDS]; 64],
     };
+
+    /// Copies every lane of `candidates` out as a node.
+    #[inline(always)]
+    pub(crate) fn unload_nodes<V: Vector<N>>(&mut self, candidates: &Candidates<V>) {
+        let mut half = [V::NONE; 64];
+        for (w, rows) in candidates.as_flattened().chunks(64).enumerate() {
+            transpose(
+                &mut half,
+                |row| rows.get(row).copied().unwrap_or(V::NONE),
+                |k, value| value.store(&mut self.nodes[k][w]),
+            );
+        }
+    }
 
     #[inline(always)]
     pub(crate) fn node(&self, lane: usize) -> Node {
@@ -199,27 +198,17 @@ impl<V: Vector<N>, const N: usize> Planes<V, N> {
         }
     }
 
-    /// Copies every lane out as a node. The rows behind the candidates carry `extra`: bit `i` of a
-    /// node's last word above its candidates is the lane's bit of `extra[i]`.
+    /// Copies the candidates of `lanes` to `saved`.
     #[inline(always)]
-    pub(crate) fn unload_nodes<const E: usize>(&self, outside: &mut Outside<N>, extra: &[V; E]) {
-        let candidates = self.candidates.as_flattened();
-        let mut half = [V::NONE; 64];
-        for (w, rows) in candidates.chunks(64).enumerate() {
-            transpose(
-                &mut half,
-                |row| {
-                    if row < rows.len() {
-                        rows[row]
-                    } else if row - rows.len() < E {
-                        extra[row - rows.len()]
-                    } else {
-                        V::NONE
-                    }
-                },
-                |k, value| value.store(&mut outside.nodes[k][w]),
-            );
-        }
+    pub(crate) fn save(&self, saved: &mut Candidates<V>, lanes: V) {
+        copy_lanes(&self.candidates, saved, lanes);
+    }
+
+    /// Takes the candidates of `lanes` back from `saved`.
+    #[inline(always)]
+    pub(crate) fn restore(&mut self, saved: &Candidates<V>, lanes: V) {
+        self.forget(lanes);
+        copy_lanes(saved, &mut self.candidates, lanes);
     }
 
     /// Copies every solved lane out as a packed grid; other lanes give nonsense.
@@ -245,6 +234,17 @@ impl<V: Vector<N>, const N: usize> Planes<V, N> {
                 |k, value| value.store(&mut outside.grids[k][w]),
             );
         }
+    }
+}
+
+#[inline(always)]
+fn copy_lanes<V: Vector<N>, const N: usize>(
+    from: &Candidates<V>,
+    to: &mut Candidates<V>,
+    lanes: V,
+) {
+    for (from, to) in from.as_flattened().iter().zip(to.as_flattened_mut()) {
+        *to = to.without(lanes) | (*from & lanes);
     }
 }
 

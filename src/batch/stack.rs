@@ -64,6 +64,12 @@ impl Stacks {
         self.shareable[lane] += stack.share;
     }
 
+    #[inline(always)]
+    pub(crate) fn is_empty(&self, lane: usize) -> bool {
+        let stack = &self.lanes[lane];
+        stack.top == stack.bottom
+    }
+
     /// The newest node of `lane`.
     #[inline(always)]
     pub(crate) fn pop(&mut self, lane: usize) -> Option<&Node> {

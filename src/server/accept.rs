@@ -12,13 +12,14 @@ use tokio::{
 };
 use tonic::service::Routes;
 
-use super::{ConnectionLimits, connection, turn_away::turn_away};
+use super::{ConnectionLimits, Http2, connection, turn_away::turn_away};
 use crate::{limits, service::phase::Phase};
 
 /// The open connections. Dropping them ends them, and with them their calls and searches.
 #[derive(Debug)]
 pub(super) struct Connections {
     routes: Routes,
+    http2: Http2,
     life: watch::Receiver<Phase>,
     tasks: JoinSet<()>,
     /// Connections beyond the bound, until they have been told so.
@@ -31,10 +32,12 @@ impl Connections {
     pub(super) fn new(
         routes: Routes,
         limits: ConnectionLimits,
+        http2: Http2,
         life: watch::Receiver<Phase>,
     ) -> Self {
         Connections {
             routes,
+            http2: http2.in_range(),
             life,
             tasks: JoinSet::new(),
             turned_away: JoinSet::new(),
@@ -78,7 +81,7 @@ impl Connections {
         if self.tasks.len() < max {
             self.is_full = false;
             let (routes, life) = (self.routes.clone(), self.life.clone());
-            let http2 = http2(self.limits);
+            let http2 = http2(self.limits, self.http2);
             self.tasks
                 .spawn(connection::serve(stream, routes, http2, self.limits, life));
         } else {
@@ -93,15 +96,16 @@ impl Connections {
     }
 }
 
-fn http2(of: ConnectionLimits) -> http2::Builder<TokioExecutor> {
+fn http2(of: ConnectionLimits, sizes: Http2) -> http2::Builder<TokioExecutor> {
     let header_bytes = of
         .header_bytes_max
         .saturating_add(limits::HEADER_BYTES_SLACK);
     let mut http2 = http2::Builder::new(TokioExecutor::new());
     http2
         .timer(TokioTimer::new())
-        .initial_stream_window_size(limits::CALL_WINDOW_BYTES)
-        .initial_connection_window_size(limits::CONNECTION_WINDOW_BYTES)
+        .initial_stream_window_size(sizes.stream_window)
+        .initial_connection_window_size(sizes.connection_window)
+        .max_frame_size(sizes.frame_bytes)
         .max_concurrent_streams(of.calls_max)
         .max_header_list_size(header_bytes)
         .max_send_buf_size(limits::SEND_BUFFER_BYTES_MAX)

@@ -1,6 +1,6 @@
 //! What an operator may choose, with defaults that suit most.
 
-use std::{num::NonZeroUsize, thread, time::Duration};
+use std::{num::NonZeroUsize, ops::RangeInclusive, thread, time::Duration};
 
 use super::ConnectionLimits;
 use crate::{batch::Level, limits, service::Settings, solver::Options};
@@ -41,6 +41,49 @@ pub struct Config {
     pub stream_idle: Duration,
     /// Bounds on connections.
     pub connection: ConnectionLimits,
+    /// Sizes of HTTP/2.
+    pub http2: Http2,
+}
+
+/// How much HTTP/2 lets clients send before it is read. Sizes out of range are taken as the nearest
+/// that is allowed.
+#[derive(Clone, Copy, Debug)]
+pub struct Http2 {
+    /// Bytes of requests that a call may have on the way. Default: 1 MiB.
+    pub stream_window: u32,
+    /// Bytes of requests that all calls of a connection may have on the way. Default: 4 MiB.
+    pub connection_window: u32,
+    /// Bytes of one frame of a request. Default: 16 KiB.
+    pub frame_bytes: u32,
+}
+
+impl Http2 {
+    /// Windows that HTTP/2 knows; smaller than its own default would only slow a client down.
+    pub const WINDOW: RangeInclusive<u32> = 65_535..=(1 << 31) - 1;
+
+    /// Frames that HTTP/2 knows.
+    pub const FRAME_BYTES: RangeInclusive<u32> = 1 << 14..=(1 << 24) - 1;
+
+    /// The sizes, all in range.
+    pub(super) fn in_range(self) -> Http2 {
+        let clamp =
+            |bytes: u32, range: RangeInclusive<u32>| bytes.clamp(*range.start(), *range.end());
+        Http2 {
+            stream_window: clamp(self.stream_window, Http2::WINDOW),
+            connection_window: clamp(self.connection_window, Http2::WINDOW),
+            frame_bytes: clamp(self.frame_bytes, Http2::FRAME_BYTES),
+        }
+    }
+}
+
+impl Default for Http2 {
+    fn default() -> Self {
+        Http2 {
+            stream_window: limits::CALL_WINDOW_BYTES,
+            connection_window: limits::CONNECTION_WINDOW_BYTES,
+            frame_bytes: limits::FRAME_BYTES,
+        }
+    }
 }
 
 impl Default for Config {
@@ -61,6 +104,7 @@ impl Default for Config {
             deadline_max: None,
             stream_idle: limits::STREAM_IDLE,
             connection: ConnectionLimits::default(),
+            http2: Http2::default(),
         }
     }
 }

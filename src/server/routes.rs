@@ -9,18 +9,16 @@ use tonic_health::{
 use tonic_reflection::server::{Builder, Error};
 
 use crate::{
-    service::{SolverService, unread::Unread},
-    wire::pb::{FILE_DESCRIPTOR_SET, sudoku_solver_server::SudokuSolverServer},
+    service::{SolverService, endpoint::Endpoint, unread::Unread},
+    wire::pb::FILE_DESCRIPTOR_SET,
 };
-
-type Solver = SudokuSolverServer<SolverService>;
 
 /// What `grpc.health.v1` says of the whole server (`""`) and of the solver by name.
 #[derive(Debug)]
 pub(super) struct Health(HealthReporter);
 
 impl Health {
-    const SERVICES: [&str; 2] = ["", Solver::NAME];
+    const SERVICES: [&str; 2] = ["", Endpoint::NAME];
 
     /// `NOT_SERVING`. A new reporter would say SERVING before anything is ready.
     pub(super) async fn not_serving() -> Self {
@@ -50,7 +48,7 @@ impl Health {
 
 pub(super) fn routes(service: SolverService, health: &Health) -> Result<Routes, Error> {
     let bytes_max = service.settings().message_bytes_max;
-    let solver = SudokuSolverServer::new(service).max_decoding_message_size(bytes_max);
+    let solver = Endpoint::new(service);
     let health = HealthServer::new(HealthService::from_health_reporter(health.0.clone()));
     Ok(Routes::new(Unread::new(solver, bytes_max))
         .add_service(health)

@@ -2,11 +2,17 @@
 
 use std::collections::HashMap;
 
+use prost::DecodeError;
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, FieldViolation, StatusExt as _};
 
 use super::failure::Failure;
 use crate::{board::text::MalformedBoard, limits};
+
+/// The status of a message that cannot be decoded, as of every gRPC service.
+pub fn undecodable(error: &DecodeError) -> Status {
+    Status::internal(error.to_string())
+}
 
 const DOMAIN: &str = "sudoku.v1";
 

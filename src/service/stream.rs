@@ -9,7 +9,13 @@
 //! The reply stream is polled only while the client takes replies, and it is what polls the
 //! requests: no task, no channel between, and a client that does not read is not read from. What
 //! a stream may hold meanwhile is bounded by its window.
+//!
+//! Nothing is allocated for a board: requests are read into boards straight from the receive buffer
+//! ([`wire::batch_request`](crate::wire::batch_request)), and replies are written into the send buffer
+//! straight from what the engine left ([`wire::batch_reply`](crate::wire::batch_reply)). Messages that
+//! are here together become one job, and results that are ready together one reply.
 
+mod codec;
 mod intake;
 mod outlet;
 mod watch;
@@ -22,6 +28,7 @@ use std::{
 use tokio::sync::OwnedSemaphorePermit;
 use tonic::{Request, Status, Streaming};
 
+pub(super) use self::codec::BatchCodec;
 use self::{
     intake::Intake,
     outlet::{Next, Outlet},
@@ -35,9 +42,9 @@ use super::{
     retire::Retire,
     status,
 };
-use crate::wire::pb;
+use crate::wire::{batch_reply::BatchReply, batch_request::BatchRequest};
 
-type Reply = pb::SolveBatchResponse;
+type Reply = BatchReply;
 
 /// What ends a stream before its client does.
 #[derive(Debug)]
@@ -75,7 +82,7 @@ impl tokio_stream::Stream for Replies {
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         Poll::Ready(match ready!(self.stream.poll_next(cx)) {
             Some(Ok(reply)) => {
-                self.call.answered(reply.results.len());
+                self.call.answered(reply.len());
                 Some(Ok(reply))
             }
             None => {
@@ -102,7 +109,7 @@ pub(super) struct Opened {
 impl Opened {
     pub(super) fn open(
         service: &SolverService,
-        request: Request<Streaming<pb::SolveBatchRequest>>,
+        request: Request<Streaming<BatchRequest>>,
     ) -> Result<Self, Failure> {
         let settings = &service.settings;
         let permit =

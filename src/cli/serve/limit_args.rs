@@ -1,13 +1,13 @@
 //! The bounds of a server as flags; [`limits`] has the defaults.
 
-use std::num::NonZeroUsize;
+use std::{num::NonZeroUsize, ops::RangeInclusive};
 
 use clap::{Args, value_parser};
 use humantime::Duration;
 
 use crate::{
     limits,
-    server::{Config, ConnectionLimits},
+    server::{Config, ConnectionLimits, Http2},
     solver::Options,
 };
 
@@ -106,10 +106,29 @@ pub struct LimitArgs {
     #[arg(long, env = "SUDOKU_HEADER_BYTES_MAX", value_name = "BYTES",
         default_value_t = limits::HEADER_BYTES_MAX, value_parser = value_parser!(u32).range(1..=1 << 20))]
     pub header_bytes_max: u32,
+
+    /// Bytes of requests that a call may have on the way
+    #[arg(long, env = "SUDOKU_STREAM_WINDOW", value_name = "BYTES",
+        default_value_t = limits::CALL_WINDOW_BYTES, value_parser = value_parser!(u32).range(range(Http2::WINDOW)))]
+    pub stream_window: u32,
+
+    /// Bytes of requests that a connection may have on the way
+    #[arg(long, env = "SUDOKU_CONNECTION_WINDOW", value_name = "BYTES",
+        default_value_t = limits::CONNECTION_WINDOW_BYTES, value_parser = value_parser!(u32).range(range(Http2::WINDOW)))]
+    pub connection_window: u32,
+
+    /// Bytes of one HTTP/2 frame of a request
+    #[arg(long, env = "SUDOKU_FRAME_BYTES", value_name = "BYTES",
+        default_value_t = limits::FRAME_BYTES, value_parser = value_parser!(u32).range(range(Http2::FRAME_BYTES)))]
+    pub frame_bytes: u32,
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "it is 49,152")]
 const MESSAGE_BOARDS_MAX: u32 = limits::MESSAGE_BOARDS_MAX as u32;
+
+fn range(bytes: RangeInclusive<u32>) -> RangeInclusive<i64> {
+    i64::from(*bytes.start())..=i64::from(*bytes.end())
+}
 
 fn nonzero(number: usize) -> NonZeroUsize {
     NonZeroUsize::new(number).unwrap_or(NonZeroUsize::MIN)
@@ -138,6 +157,11 @@ impl LimitArgs {
             age_grace: self.connection_age_grace.into(),
             keepalive_interval: self.keepalive_interval.into(),
             keepalive_timeout: self.keepalive_timeout.into(),
+        };
+        config.http2 = Http2 {
+            stream_window: self.stream_window,
+            connection_window: self.connection_window,
+            frame_bytes: self.frame_bytes,
         };
     }
 }

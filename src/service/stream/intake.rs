@@ -4,7 +4,6 @@ use std::{
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
-    vec,
 };
 
 use tokio::sync::{Semaphore, futures::OwnedNotified};
@@ -16,7 +15,7 @@ use super::{
     outlet::{Outlet, Part},
 };
 use crate::{
-    board::text,
+    board::{Board, text::MalformedBoard},
     limits,
     service::{
         Settings,
@@ -25,12 +24,15 @@ use crate::{
         queue::{Job, Line},
     },
     solver::Options,
-    wire::{self, pb},
+    wire::{
+        self,
+        batch_request::{BatchRequest, Texts},
+    },
 };
 
 /// Reads messages and hands their boards to the solver threads.
 pub(super) struct Intake {
-    requests: Streaming<pb::SolveBatchRequest>,
+    requests: Streaming<BatchRequest>,
     messages_read: u64,
     message: Option<Message>,
     /// A job that found the queue full, and its turn to try again.
@@ -45,13 +47,23 @@ pub(super) struct Intake {
 
 /// What is left of a message to cut jobs from.
 struct Message {
-    boards: vec::IntoIter<String>,
+    boards: Texts,
     options: Options,
+}
+
+/// The boards of the next job. Texts that are no boards go around the solver.
+struct Draft {
+    options: Options,
+    /// How many boards it may hold.
+    most: usize,
+    len: usize,
+    boards: Vec<Board>,
+    malformed: Vec<(usize, MalformedBoard)>,
 }
 
 impl Intake {
     pub(super) fn new(
-        requests: Streaming<pb::SolveBatchRequest>,
+        requests: Streaming<BatchRequest>,
         searches: Searches,
         settings: &Settings,
         streams: &Arc<Semaphore>,
@@ -84,30 +96,45 @@ impl Intake {
             {
                 return;
             }
-            if let Some(message) = &mut self.message {
-                let (boards, part) = message.cut();
-                if message.boards.as_slice().is_empty() {
-                    self.message = None;
-                }
-                if boards.is_empty() {
-                    outlet.push(part);
-                } else {
-                    let (job, finished) =
-                        Job::new(boards, part.options, Arc::clone(self.searches.flag()));
-                    let part = part.awaiting(finished);
-                    self.refused = Some((job, part));
-                }
-            } else if self.end.is_some() || self.poll_message(cx).is_pending() {
+            let Some(draft) = self.gather(cx) else {
                 return;
+            };
+            if draft.boards.is_empty() {
+                outlet.push(Part::new(draft.options, draft.len, draft.malformed, None));
+            } else {
+                let cancel = Arc::clone(self.searches.flag());
+                let (job, finished) = Job::new(draft.boards, draft.options, cancel);
+                let part = Part::new(draft.options, draft.len, draft.malformed, Some(finished));
+                self.refused = Some((job, part));
             }
         }
     }
 
+    /// The boards of the next job: as many as are here and may go together. Messages that arrived
+    /// together are solved together, and none waits for one that has not arrived.
+    fn gather(&mut self, cx: &mut Context<'_>) -> Option<Draft> {
+        let mut draft: Option<Draft> = None;
+        loop {
+            if let Some(message) = &mut self.message {
+                let draft = draft.get_or_insert_with(|| Draft::new(message.options));
+                if !draft.take(message) {
+                    break;
+                }
+                if message.boards.is_empty() {
+                    self.message = None;
+                }
+            } else if self.end.is_some() || self.poll_message(cx).is_pending() {
+                break;
+            }
+        }
+        draft
+    }
+
     /// Solutions that this stream may have unanswered: clients that do not read would otherwise hold a
-    /// whole window each.
+    /// whole window each. Never none, or the stream would stand still.
     fn solutions_share(&self) -> usize {
         let open = self.settings.streams_max - self.streams.available_permits();
-        self.settings.window_solutions / open.max(1)
+        (self.settings.window_solutions / open.max(1)).max(1)
     }
 
     /// Whether boards are here that were not handed over yet.
@@ -167,7 +194,7 @@ impl Intake {
 /// Checks what can be wrong with a message as a whole. One without boards is nothing.
 fn accept(
     number: u64,
-    request: pb::SolveBatchRequest,
+    request: BatchRequest,
     settings: &Settings,
 ) -> Result<Option<Message>, Failure> {
     let options = wire::options(
@@ -179,7 +206,7 @@ fn accept(
         message: number,
         error,
     })?;
-    let boards = request.boards.len();
+    let boards = request.boards.sent();
     let max = settings.message_boards_max;
     if boards > max {
         return Err(Failure::MessageBoards {
@@ -188,26 +215,40 @@ fn accept(
             max,
         });
     }
-    Ok((boards > 0).then(|| Message {
-        boards: request.boards.into_iter(),
+    Ok((boards > 0).then_some(Message {
+        boards: request.boards,
         options,
     }))
 }
 
-impl Message {
-    /// Takes the boards of the next job. Texts that are no boards go around the solver.
-    fn cut(&mut self) -> (Vec<crate::board::Board>, Part) {
-        let limit = usize::try_from(self.options.solution_limit).unwrap_or(usize::MAX);
-        let most = (limits::JOB_SOLUTIONS_MAX / limit).clamp(1, limits::JOB_BOARDS_MAX);
-        let texts = self.boards.by_ref().take(most);
-        let mut boards = Vec::with_capacity(texts.len());
-        let mut part = Part::new(self.options, texts.len());
-        for (place, text) in texts.enumerate() {
-            match text::parse(&text) {
-                Ok(board) => boards.push(board),
-                Err(error) => part.malformed(place, &error),
-            }
+impl Draft {
+    fn new(options: Options) -> Self {
+        let limit = usize::try_from(options.solution_limit).unwrap_or(usize::MAX);
+        Draft {
+            options,
+            most: (limits::JOB_SOLUTIONS_MAX / limit).clamp(1, limits::JOB_BOARDS_MAX),
+            len: 0,
+            boards: Vec::new(),
+            malformed: Vec::new(),
         }
-        (boards, part)
+    }
+
+    /// Takes boards of a message as long as they may join these. Returns whether any did.
+    fn take(&mut self, message: &mut Message) -> bool {
+        let Draft {
+            options,
+            most,
+            len,
+            boards,
+            malformed,
+        } = self;
+        if message.options != *options {
+            return false;
+        }
+        let before = *len;
+        *len += message.boards.take(*most - before, boards, |place, error| {
+            malformed.push((before + place, error));
+        });
+        *len > before
     }
 }

@@ -2,7 +2,9 @@
 
 use std::{
     collections::VecDeque,
+    mem,
     pin::Pin,
+    sync::Arc,
     task::{Context, Poll, ready},
 };
 
@@ -11,28 +13,29 @@ use tokio::sync::oneshot;
 use crate::{
     board::text::MalformedBoard,
     service::queue::Finished,
-    solver::Options,
-    wire::{self, pb},
+    solver::{Options, answers::Answers},
+    wire::batch_reply::{BatchReply, Results},
 };
 
 /// Consecutive boards of a stream that are answered together.
 #[derive(Debug)]
 pub(super) struct Part {
-    pub(super) options: Options,
+    options: Options,
     len: usize,
-    /// Results that need no solver, with their places among the boards of this part.
-    malformed: VecDeque<(usize, pb::SolveResult)>,
-    answers: Awaited,
-    /// Boards of this part that are in a reply already, and those of them that were solved.
+    state: State,
+    /// Boards of this part that are in a reply already.
     sent: usize,
-    solved_sent: usize,
 }
 
 #[derive(Debug)]
-enum Awaited {
-    Nothing,
-    Answers(oneshot::Receiver<Finished>),
-    Here(Finished),
+enum State {
+    /// The boards that go around the solver, with their places among those of this part, and where
+    /// the answers to the others arrive.
+    Awaited(
+        Vec<(usize, MalformedBoard)>,
+        Option<oneshot::Receiver<Finished>>,
+    ),
+    Here(Arc<Results>),
     Lost,
 }
 
@@ -44,7 +47,7 @@ struct Lost;
 #[derive(Debug)]
 pub(super) enum Next {
     /// A reply to send.
-    Reply(pb::SolveBatchResponse),
+    Reply(BatchReply),
     /// The answers of a part will never come.
     Lost,
     /// Everything that was pushed is answered.
@@ -59,30 +62,21 @@ pub(super) struct Outlet {
     boards: usize,
     solutions: usize,
     next_index: u64,
-    /// A result that did not fit into the last reply.
-    left_over: Option<pb::SolveResult>,
 }
 
 impl Part {
-    pub(super) fn new(options: Options, len: usize) -> Self {
+    /// A part of `len` boards, some of which may be malformed. Without a receiver all are.
+    pub(super) fn new(
+        options: Options,
+        len: usize,
+        malformed: Vec<(usize, MalformedBoard)>,
+        finished: Option<oneshot::Receiver<Finished>>,
+    ) -> Self {
         Part {
             options,
             len,
-            malformed: VecDeque::new(),
-            answers: Awaited::Nothing,
+            state: State::Awaited(malformed, finished),
             sent: 0,
-            solved_sent: 0,
-        }
-    }
-
-    pub(super) fn malformed(&mut self, place: usize, error: &MalformedBoard) {
-        self.malformed.push_back((place, wire::malformed(error)));
-    }
-
-    pub(super) fn awaiting(self, finished: oneshot::Receiver<Finished>) -> Self {
-        Part {
-            answers: Awaited::Answers(finished),
-            ..self
         }
     }
 
@@ -91,39 +85,28 @@ impl Part {
         self.len.saturating_mul(limit)
     }
 
-    /// Whether the answers are here.
-    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Lost>> {
-        if let Awaited::Answers(receiver) = &mut self.answers {
-            self.answers = match Pin::new(receiver).poll(cx) {
-                Poll::Pending => return Poll::Pending,
-                Poll::Ready(Ok(finished)) => Awaited::Here(finished),
-                Poll::Ready(Err(_)) => Awaited::Lost,
+    /// The results, once they are here.
+    fn poll_results(&mut self, cx: &mut Context<'_>) -> Poll<Result<&Arc<Results>, Lost>> {
+        if let State::Awaited(malformed, finished) = &mut self.state {
+            let finished = match finished {
+                Some(finished) => ready!(Pin::new(finished).poll(cx)).ok(),
+                None => Some(Finished {
+                    boards: Vec::new(),
+                    answers: Answers::default(),
+                }),
+            };
+            let results = finished.and_then(|Finished { boards, answers }| {
+                Results::new(boards, answers, mem::take(malformed))
+            });
+            self.state = match results {
+                Some(results) if results.len() == self.len => State::Here(Arc::new(results)),
+                _ => State::Lost,
             };
         }
-        Poll::Ready(if matches!(self.answers, Awaited::Lost) {
-            Err(Lost)
-        } else {
-            Ok(())
+        Poll::Ready(match &self.state {
+            State::Here(results) => Ok(results),
+            _ => Err(Lost),
         })
-    }
-
-    /// The next result; `None` when all are taken.
-    fn take(&mut self) -> Result<Option<pb::SolveResult>, Lost> {
-        let place = self.sent;
-        if place == self.len {
-            return Ok(None);
-        }
-        self.sent += 1;
-        if let Some((_, result)) = self.malformed.pop_front_if(|(at, _)| *at == place) {
-            return Ok(Some(result));
-        }
-        let Awaited::Here(finished) = &self.answers else {
-            return Err(Lost);
-        };
-        let board = finished.boards.get(self.solved_sent).ok_or(Lost)?;
-        let (answer, solutions) = finished.answers.get(self.solved_sent).ok_or(Lost)?;
-        self.solved_sent += 1;
-        Ok(Some(wire::result(board, answer, solutions)))
     }
 }
 
@@ -136,7 +119,6 @@ impl Outlet {
             boards: 0,
             solutions: 0,
             next_index: 0,
-            left_over: None,
         }
     }
 
@@ -159,9 +141,9 @@ impl Outlet {
     /// A reply with every result that is ready, up to the size of a reply. Ready results never
     /// wait for others to come.
     pub(super) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Next> {
-        let mut results = Vec::new();
-        let ready = self.collect(cx, &mut results);
-        if results.is_empty() {
+        let mut reply = BatchReply::new(self.next_index);
+        let ready = self.collect(cx, &mut reply);
+        if reply.is_empty() {
             return ready.map(|collected| {
                 if collected.is_err() {
                     Next::Lost
@@ -171,34 +153,18 @@ impl Outlet {
             });
         }
         // Whatever stopped the collection is found again by the next poll.
-        let first_index = self.next_index;
-        self.next_index += u64::try_from(results.len()).unwrap_or(u64::MAX);
-        Poll::Ready(Next::Reply(pb::SolveBatchResponse {
-            first_index,
-            results,
-        }))
+        self.next_index += u64::try_from(reply.len()).unwrap_or(u64::MAX);
+        Poll::Ready(Next::Reply(reply))
     }
 
-    fn collect(
-        &mut self,
-        cx: &mut Context<'_>,
-        results: &mut Vec<pb::SolveResult>,
-    ) -> Poll<Result<(), Lost>> {
-        let mut bytes = 0;
+    fn collect(&mut self, cx: &mut Context<'_>, reply: &mut BatchReply) -> Poll<Result<(), Lost>> {
         while let Some(part) = self.parts.front_mut() {
-            ready!(part.poll_ready(cx))?;
-            results.reserve(part.len - part.sent);
-            while let Some(result) = self
-                .left_over
-                .take()
-                .map_or_else(|| part.take(), |left| Ok(Some(left)))?
-            {
-                bytes += wire::result_bytes_max(&result);
-                if bytes > self.reply_bytes_max && !results.is_empty() {
-                    self.left_over = Some(result);
-                    return Poll::Ready(Ok(()));
-                }
-                results.push(result);
+            let sent = part.sent;
+            let results = ready!(part.poll_results(cx))?;
+            let added = reply.add(results, sent, self.reply_bytes_max);
+            part.sent += added;
+            if part.sent < part.len {
+                return Poll::Ready(Ok(()));
             }
             self.boards -= part.len;
             self.solutions = self.solutions.saturating_sub(part.solutions());

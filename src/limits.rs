@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::solver::Options;
 
-/// The largest message that is read, as everywhere in gRPC.
+/// Bytes of a message that is read, as everywhere in gRPC.
 pub const REQUEST_BYTES_MAX: usize = 4 << 20;
 
 /// A reply is sent when the next result would take it past this. Clients refuse 4 MiB.
@@ -19,14 +19,16 @@ pub const MESSAGE_BOARDS_MAX: usize = 49_152;
 /// board, few enough that one message spreads over all threads.
 pub const JOB_BOARDS_MAX: usize = 256;
 
-/// Solutions that one job may ask for: boards times solution limit.
-pub const JOB_SOLUTIONS_MAX: usize = 20_000;
+/// Solutions that one job may ask for: boards times solution limit. It is what each stream may hold even
+/// when all are open, 81 bytes each, and so no larger than what one board may ask for.
+pub const JOB_SOLUTIONS_MAX: usize = 10_000;
 
 /// Boards of one stream that are taken in and not yet answered, for each solver thread.
 pub const WINDOW_BOARDS_PER_WORKER: usize = 2_048;
 
-/// Solutions that the unanswered boards of one stream may ask for, for each solver thread.
-pub const WINDOW_SOLUTIONS_PER_WORKER: usize = 2 * JOB_SOLUTIONS_MAX;
+/// Solutions that the unanswered boards of all streams together may ask for, for each solver thread;
+/// each stream has an equal share, and at least one job.
+pub const WINDOW_SOLUTIONS_PER_WORKER: usize = 4 * JOB_SOLUTIONS_MAX;
 
 /// Jobs of all streams together that wait for a solver thread; streams wait when it is reached.
 pub const QUEUED_JOBS_MAX: usize = 1_024;
@@ -40,14 +42,32 @@ pub const STREAMS_MAX: usize = 512;
 /// When a refused call may try again.
 pub const RETRY_DELAY: Duration = Duration::from_millis(100);
 
-/// Connections that are open; more wait in the listener's backlog.
+/// How long a stream may stand still because of its client: nothing sent, or nothing read.
+pub const STREAM_IDLE: Duration = Duration::from_mins(5);
+
+/// Connections that are open; more are turned away.
 pub const CONNECTIONS_MAX: usize = 4_096;
+
+/// Connections that are being told that they are too many; more are closed without a word.
+pub const TURNED_AWAY_MAX: usize = 64;
 
 /// Calls of one connection that are open.
 pub const CONNECTION_CALLS_MAX: u32 = 256;
 
-/// Bytes of a call's headers.
+/// Bytes of a call's headers, as HTTP/2 counts them: name, value and 32 for each.
 pub const HEADER_BYTES_MAX: u32 = 16 << 10;
+
+/// How many more are read, so that their sender can be told; who sends still more gets HTTP's 431.
+pub const HEADER_BYTES_SLACK: u32 = 16 << 10;
+
+/// How long a new connection may take to begin HTTP/2.
+pub const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long a connection may be without a call.
+pub const CONNECTION_IDLE: Duration = Duration::from_mins(5);
+
+/// How long the calls of a connection that was told to end may take to finish.
+pub const CONNECTION_AGE_GRACE: Duration = Duration::from_secs(30);
 
 /// Streams that a client has reset and the server not yet seen. hyper's 20 would end the
 /// connection of a client that cancels a few dozen calls at once.

@@ -1,17 +1,24 @@
 //! Connections, health, reflection, and the way from the first call to the last.
 
 mod accept;
+mod calls;
 mod config;
+mod connection;
+mod connection_limits;
 mod routes;
 pub mod signals;
 pub mod telemetry;
+mod turn_away;
 
 use std::io;
 
 use tokio::{net::TcpListener, time};
 
-pub use self::config::{Config, Http2};
 use self::{accept::Connections, routes::Health};
+pub use self::{
+    config::{Config, Http2},
+    connection_limits::ConnectionLimits,
+};
 use crate::{
     limits,
     service::{
@@ -52,7 +59,7 @@ pub async fn serve(
     let service = SolverService::new(config.settings(), pool, life.clone());
     let routes = routes::routes(service, &health)?;
 
-    let mut connections = Connections::new(routes, config.http2, life.watch());
+    let mut connections = Connections::new(routes, config.connection, config.http2, life.watch());
     health.set_serving(true).await;
     connections.accept(listener, shutdown).await;
 

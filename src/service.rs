@@ -15,12 +15,14 @@ pub mod phase;
 pub mod pool;
 pub mod queue;
 mod quick;
+pub mod retire;
 pub mod status;
 mod stream;
 mod unary;
+pub mod unread;
 mod worker;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use tokio::sync::Semaphore;
 use tonic::{Request, Response, Status, Streaming};
@@ -31,7 +33,7 @@ use self::{
     failure::Failure,
     phase::{Life, OpenCall},
     pool::Pool,
-    stream::Stream,
+    stream::Opened,
 };
 use crate::{
     solver::Options,
@@ -49,8 +51,20 @@ pub struct Settings {
     pub streams_max: usize,
     /// Boards of a stream that may be unanswered.
     pub window_boards: usize,
-    /// Solutions that the unanswered boards of a stream may ask for.
+    /// Solutions that the unanswered boards of all streams may ask for.
     pub window_solutions: usize,
+    /// Bytes of a message that is read.
+    pub message_bytes_max: usize,
+    /// Boards of a message of a stream.
+    pub message_boards_max: usize,
+    /// Bytes of a reply of a stream, unless one result has more.
+    pub reply_bytes_max: usize,
+    /// Solutions that may be asked for.
+    pub solutions_max: u32,
+    /// How long any call may take.
+    pub deadline_max: Option<Duration>,
+    /// How long a stream may stand still because of its client.
+    pub stream_idle: Duration,
 }
 
 /// The two calls.
@@ -72,6 +86,11 @@ impl SolverService {
             life,
             streams,
         }
+    }
+
+    /// What the service was told.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
     }
 
     fn open(&self) -> Result<OpenCall, Status> {
@@ -101,8 +120,8 @@ impl SolverService {
         request: Request<Streaming<BatchRequest>>,
     ) -> Result<Response<Replies>, Status> {
         let mut call = Call::stream(self.open()?);
-        match Stream::open(self, request) {
-            Ok(stream) => Ok(Response::new(Replies::new(call, stream))),
+        match Opened::open(self, request) {
+            Ok(opened) => Ok(Response::new(Replies::new(call, opened, &self.settings))),
             Err(failure) => Err(call.fail(&failure)),
         }
     }

@@ -19,8 +19,13 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OptionsError {
     /// No solution, or more than may be asked for.
-    #[error("solution_limit is {0}; it may be 1 to {max}", max = Options::SOLUTION_LIMIT_MAX)]
-    SolutionLimit(u32),
+    #[error("solution_limit is {sent}; it may be 1 to {max} (--solutions-max of the server)")]
+    SolutionLimit {
+        /// What was asked for.
+        sent: u32,
+        /// What may be.
+        max: u32,
+    },
     /// A search without nodes.
     #[error("node_limit is 0; it must be at least 1")]
     NodeLimit,
@@ -30,13 +35,14 @@ impl OptionsError {
     /// The path of the field that is wrong, from the request.
     pub fn field(self) -> &'static str {
         match self {
-            OptionsError::SolutionLimit(_) => "options.solution_limit",
+            OptionsError::SolutionLimit { .. } => "options.solution_limit",
             OptionsError::NodeLimit => "options.node_limit",
         }
     }
 }
 
-/// The options of a request; what it leaves unset comes from `defaults`.
+/// The options of a request; what it leaves unset comes from `defaults`. No more solutions than
+/// `solutions_max` may be asked for.
 ///
 /// # Errors
 ///
@@ -44,14 +50,18 @@ impl OptionsError {
 pub fn options(
     sent: Option<&pb::SolveOptions>,
     defaults: Options,
+    solutions_max: u32,
 ) -> Result<Options, OptionsError> {
     let Some(sent) = sent else {
         return Ok(defaults);
     };
     let solution_limit = sent.solution_limit.unwrap_or(defaults.solution_limit);
     let node_limit = sent.node_limit.unwrap_or(defaults.node_limit);
-    if !(1..=Options::SOLUTION_LIMIT_MAX).contains(&solution_limit) {
-        return Err(OptionsError::SolutionLimit(solution_limit));
+    if !(1..=solutions_max).contains(&solution_limit) {
+        return Err(OptionsError::SolutionLimit {
+            sent: solution_limit,
+            max: solutions_max,
+        });
     }
     if node_limit == 0 {
         return Err(OptionsError::NodeLimit);

@@ -14,6 +14,13 @@ cargo fmt --check
 step "lints"
 cargo clippy --all-targets --locked -- -D warnings
 
+step "licences and sources of dependencies"
+if cargo deny --version >/dev/null 2>&1; then
+    cargo deny check bans licenses sources
+else
+    echo "skipped: cargo-deny is not installed"
+fi
+
 step "documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --locked
 

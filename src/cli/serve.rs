@@ -1,20 +1,22 @@
 //! `sudoku-solver serve`: the service until a signal ends it.
 
+mod limit_args;
+
 use std::{
     net::SocketAddr,
     num::{NonZeroU32, NonZeroUsize},
-    ops::RangeInclusive,
     time::Duration,
 };
 
 use anyhow::Context as _;
-use clap::{Args, builder::RangedI64ValueParser, value_parser};
+use clap::Args;
 use tokio::net::TcpListener;
 
+pub use self::limit_args::LimitArgs;
 use crate::{
     batch::{Level, UnknownLevel},
     server::{
-        self, Config, Http2,
+        self, Config,
         signals::Signals,
         telemetry::{self, LogFormat},
     },
@@ -54,33 +56,13 @@ pub struct ServeArgs {
     )]
     pub grace: Duration,
 
-    /// `SolveBatch` streams that may be open at once [default: 512]
-    #[arg(long, env = "SUDOKU_STREAMS_MAX", value_name = "N")]
-    pub streams_max: Option<NonZeroUsize>,
-
-    /// `Solve` calls that may wait for a solver thread [default: 4096]
-    #[arg(long, env = "SUDOKU_QUEUED_CALLS_MAX", value_name = "N")]
-    pub queued_calls_max: Option<NonZeroUsize>,
-
-    /// Unanswered boards that a stream may have [default: 2048 a solver thread]
-    #[arg(long, env = "SUDOKU_WINDOW_BOARDS", value_name = "N")]
-    pub window_boards: Option<NonZeroUsize>,
-
-    /// Bytes of requests that a call may have on the way [default: 1048576]
-    #[arg(long, env = "SUDOKU_STREAM_WINDOW", value_name = "BYTES", value_parser = window())]
-    pub stream_window: Option<u32>,
-
-    /// Bytes of requests that a connection may have on the way [default: 4194304]
-    #[arg(long, env = "SUDOKU_CONNECTION_WINDOW", value_name = "BYTES", value_parser = window())]
-    pub connection_window: Option<u32>,
-
-    /// Bytes of one HTTP/2 frame of a request [default: 16384]
-    #[arg(long, env = "SUDOKU_FRAME_BYTES", value_name = "BYTES", value_parser = frame())]
-    pub frame_bytes: Option<u32>,
-
     /// Form of the log lines on stderr; which lines, by `RUST_LOG`
     #[arg(long, env = "SUDOKU_LOG_FORMAT", default_value = "text", value_enum)]
     pub log_format: LogFormat,
+
+    /// What calls, streams, messages and connections may take.
+    #[command(flatten)]
+    pub limits: LimitArgs,
 }
 
 impl ServeArgs {
@@ -98,36 +80,9 @@ impl ServeArgs {
         if let Some(node_limit) = self.node_limit {
             config.node_limit = node_limit.get();
         }
-        if let Some(streams) = self.streams_max {
-            config.streams_max = streams.get();
-        }
-        if let Some(calls) = self.queued_calls_max {
-            config.queued_calls_max = calls.get();
-        }
-        if let Some(bytes) = self.stream_window {
-            config.http2.stream_window = bytes;
-        }
-        if let Some(bytes) = self.connection_window {
-            config.http2.connection_window = bytes;
-        }
-        if let Some(bytes) = self.frame_bytes {
-            config.http2.frame_bytes = bytes;
-        }
-        config.window_boards = self.window_boards;
+        self.limits.apply(&mut config);
         config
     }
-}
-
-fn window() -> RangedI64ValueParser<u32> {
-    value_parser!(u32).range(bounds(Http2::WINDOW))
-}
-
-fn frame() -> RangedI64ValueParser<u32> {
-    value_parser!(u32).range(bounds(Http2::FRAME_BYTES))
-}
-
-fn bounds(range: RangeInclusive<u32>) -> RangeInclusive<i64> {
-    i64::from(*range.start())..=i64::from(*range.end())
 }
 
 /// Reads a level that this CPU has.

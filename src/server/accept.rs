@@ -1,12 +1,9 @@
 //! Accepts connections and keeps them, so that a drain can end every one.
 
-use std::{io, pin::pin, time::Duration};
+use std::{io, mem, pin::pin, time::Duration};
 
 use hyper::server::conn::http2;
-use hyper_util::{
-    rt::{TokioExecutor, TokioIo, TokioTimer},
-    service::TowerToHyperService,
-};
+use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::watch,
@@ -15,11 +12,8 @@ use tokio::{
 };
 use tonic::service::Routes;
 
-use super::Http2;
-use crate::{
-    limits,
-    service::phase::{self, Phase},
-};
+use super::{ConnectionLimits, Http2, connection, turn_away::turn_away};
+use crate::{limits, service::phase::Phase};
 
 /// The open connections. Dropping them ends them, and with them their calls and searches.
 #[derive(Debug)]
@@ -28,15 +22,27 @@ pub(super) struct Connections {
     http2: Http2,
     life: watch::Receiver<Phase>,
     tasks: JoinSet<()>,
+    /// Connections beyond the bound, until they have been told so.
+    turned_away: JoinSet<()>,
+    is_full: bool,
+    limits: ConnectionLimits,
 }
 
 impl Connections {
-    pub(super) fn new(routes: Routes, http2: Http2, life: watch::Receiver<Phase>) -> Self {
+    pub(super) fn new(
+        routes: Routes,
+        limits: ConnectionLimits,
+        http2: Http2,
+        life: watch::Receiver<Phase>,
+    ) -> Self {
         Connections {
             routes,
             http2: http2.in_range(),
             life,
             tasks: JoinSet::new(),
+            turned_away: JoinSet::new(),
+            is_full: false,
+            limits,
         }
     }
 
@@ -52,12 +58,12 @@ impl Connections {
     ) {
         let mut shutdown = pin!(shutdown);
         loop {
-            let full = self.tasks.len() >= limits::CONNECTIONS_MAX;
             tokio::select! {
                 biased;
                 () = &mut shutdown => return,
                 Some(_) = self.tasks.join_next() => {}
-                accepted = listener.accept(), if !full => match accepted {
+                Some(_) = self.turned_away.join_next() => {}
+                accepted = listener.accept() => match accepted {
                     Ok((stream, _)) => self.open(stream),
                     Err(error) => pause_after(&error).await,
                 },
@@ -71,51 +77,41 @@ impl Connections {
     }
 
     fn open(&mut self, stream: TcpStream) {
-        let (routes, life) = (self.routes.clone(), self.life.clone());
-        self.tasks
-            .spawn(connection(stream, routes, http2(self.http2), life));
-    }
-}
-
-/// Serves one connection. In a drain the client is told to open no more calls (GOAWAY), and the
-/// connection closes after its last one.
-async fn connection(
-    stream: TcpStream,
-    routes: Routes,
-    http2: http2::Builder<TokioExecutor>,
-    life: watch::Receiver<Phase>,
-) {
-    // A reply must not wait for the client's next acknowledgement.
-    if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "cannot set TCP_NODELAY");
-    }
-    let service = TowerToHyperService::new(routes);
-    let mut connection = pin!(http2.serve_connection(TokioIo::new(stream), service));
-    let ended = tokio::select! {
-        ended = connection.as_mut() => ended,
-        () = phase::reached(life, Phase::Draining) => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
+        let max = self.limits.connections_max;
+        if self.tasks.len() < max {
+            self.is_full = false;
+            let (routes, life) = (self.routes.clone(), self.life.clone());
+            let http2 = http2(self.limits, self.http2);
+            self.tasks
+                .spawn(connection::serve(stream, routes, http2, self.limits, life));
+        } else {
+            // Once, and not for each of a flood.
+            if !mem::replace(&mut self.is_full, true) {
+                tracing::warn!(connections = max, "turning connections away");
+            }
+            if self.turned_away.len() < limits::TURNED_AWAY_MAX {
+                self.turned_away.spawn(turn_away(stream, max));
+            }
         }
-    };
-    if let Err(error) = ended {
-        tracing::debug!(%error, "a connection ended in an error");
     }
 }
 
-fn http2(sizes: Http2) -> http2::Builder<TokioExecutor> {
+fn http2(of: ConnectionLimits, sizes: Http2) -> http2::Builder<TokioExecutor> {
+    let header_bytes = of
+        .header_bytes_max
+        .saturating_add(limits::HEADER_BYTES_SLACK);
     let mut http2 = http2::Builder::new(TokioExecutor::new());
     http2
         .timer(TokioTimer::new())
         .initial_stream_window_size(sizes.stream_window)
         .initial_connection_window_size(sizes.connection_window)
         .max_frame_size(sizes.frame_bytes)
-        .max_concurrent_streams(limits::CONNECTION_CALLS_MAX)
-        .max_header_list_size(limits::HEADER_BYTES_MAX)
+        .max_concurrent_streams(of.calls_max)
+        .max_header_list_size(header_bytes)
         .max_send_buf_size(limits::SEND_BUFFER_BYTES_MAX)
         .max_pending_accept_reset_streams(limits::PENDING_RESETS_MAX)
-        .keep_alive_interval(limits::KEEPALIVE_INTERVAL)
-        .keep_alive_timeout(limits::KEEPALIVE_TIMEOUT);
+        .keep_alive_interval(of.keepalive_interval)
+        .keep_alive_timeout(of.keepalive_timeout);
     http2
 }
 

@@ -2,6 +2,7 @@
 
 use std::{num::NonZeroUsize, ops::RangeInclusive, thread, time::Duration};
 
+use super::ConnectionLimits;
 use crate::{batch::Level, limits, service::Settings, solver::Options};
 
 /// The settings of a server. `Config::default()` is a good one.
@@ -25,6 +26,21 @@ pub struct Config {
     /// Boards of one stream that may be taken in and unanswered before the server stops reading
     /// from it. Default: 2,048 a solver thread.
     pub window_boards: Option<NonZeroUsize>,
+    /// Bytes of a request message; a call with a longer one is refused. Default: 4 MiB.
+    pub message_bytes_max: usize,
+    /// Boards of a message of `SolveBatch`, at most the default; a stream with more is refused.
+    /// Default: 49,152.
+    pub message_boards_max: usize,
+    /// Bytes of a reply of `SolveBatch` that holds more than one result. Default: 1 MiB.
+    pub reply_bytes_max: usize,
+    /// Solutions that may be asked for, at most the default. Default: 10,000.
+    pub solutions_max: u32,
+    /// How long any call may take. Default: as long as its caller lets it.
+    pub deadline_max: Option<Duration>,
+    /// How long a stream may stand still because of its client. Default: 5 min.
+    pub stream_idle: Duration,
+    /// Bounds on connections.
+    pub connection: ConnectionLimits,
     /// Sizes of HTTP/2.
     pub http2: Http2,
 }
@@ -81,6 +97,13 @@ impl Default for Config {
             queued_jobs_max: limits::QUEUED_JOBS_MAX,
             streams_max: limits::STREAMS_MAX,
             window_boards: None,
+            message_bytes_max: limits::REQUEST_BYTES_MAX,
+            message_boards_max: limits::MESSAGE_BOARDS_MAX,
+            reply_bytes_max: limits::REPLY_BYTES_MAX,
+            solutions_max: Options::SOLUTION_LIMIT_MAX,
+            deadline_max: None,
+            stream_idle: limits::STREAM_IDLE,
+            connection: ConnectionLimits::default(),
             http2: Http2::default(),
         }
     }
@@ -92,11 +115,13 @@ impl Config {
             .workers
             .get()
             .saturating_mul(limits::WINDOW_BOARDS_PER_WORKER);
+        let solutions_max = self.solutions_max.clamp(1, Options::SOLUTION_LIMIT_MAX);
         Settings {
             defaults: Options {
                 node_limit: self.node_limit.max(1),
-                ..Options::default()
+                solution_limit: Options::default().solution_limit.min(solutions_max),
             },
+            solutions_max,
             queued_calls_max: self.queued_calls_max,
             streams_max: self.streams_max,
             window_boards: self.window_boards.map_or(window_boards, NonZeroUsize::get),
@@ -104,6 +129,11 @@ impl Config {
                 .workers
                 .get()
                 .saturating_mul(limits::WINDOW_SOLUTIONS_PER_WORKER),
+            message_bytes_max: self.message_bytes_max,
+            message_boards_max: self.message_boards_max.min(limits::MESSAGE_BOARDS_MAX),
+            reply_bytes_max: self.reply_bytes_max,
+            deadline_max: self.deadline_max,
+            stream_idle: self.stream_idle,
         }
     }
 }

@@ -9,7 +9,7 @@ use tonic_health::{
 use tonic_reflection::server::{Builder, Error};
 
 use crate::{
-    service::{SolverService, endpoint::Endpoint},
+    service::{SolverService, endpoint::Endpoint, unread::Unread},
     wire::pb::FILE_DESCRIPTOR_SET,
 };
 
@@ -47,8 +47,10 @@ impl Health {
 }
 
 pub(super) fn routes(service: SolverService, health: &Health) -> Result<Routes, Error> {
+    let bytes_max = service.settings().message_bytes_max;
+    let solver = Endpoint::new(service);
     let health = HealthServer::new(HealthService::from_health_reporter(health.0.clone()));
-    Ok(Routes::new(Endpoint::new(service))
+    Ok(Routes::new(Unread::new(solver, bytes_max))
         .add_service(health)
         .add_service(reflection().build_v1()?)
         .add_service(reflection().build_v1alpha()?)

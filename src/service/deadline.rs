@@ -7,7 +7,6 @@ use std::{sync::Arc, time::Duration};
 
 use tokio::{
     sync::watch,
-    task::AbortHandle,
     time::{self, Instant},
 };
 use tonic::metadata::MetadataMap;
@@ -20,41 +19,70 @@ use super::{
 };
 use crate::solver::CancelFlag;
 
-/// When the call must be over, if its caller said so.
+/// When a call must be over, and what is then said of it.
+#[derive(Clone, Debug)]
+pub(super) struct Deadline {
+    at: Instant,
+    failure: Failure,
+}
+
+impl Deadline {
+    /// Whether there is time left.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        if self.at <= Instant::now() {
+            Err(self.failure.clone())
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// When the call must be over, by its caller or by the server.
 ///
 /// # Errors
 ///
 /// The header is not a timeout.
-pub(super) fn deadline(metadata: &MetadataMap) -> Result<Option<Instant>, Failure> {
-    let Some(header) = metadata.get("grpc-timeout") else {
-        return Ok(None);
+pub(super) fn deadline(
+    metadata: &MetadataMap,
+    max: Option<Duration>,
+) -> Result<Option<Deadline>, Failure> {
+    let asked = match metadata.get("grpc-timeout") {
+        Some(header) => Some(parse(header.as_bytes()).ok_or(Failure::Timeout)?),
+        None => None,
     };
-    let timeout = parse(header.as_bytes()).ok_or(Failure::Timeout)?;
+    let (timeout, failure) = match (asked, max) {
+        (None, None) => return Ok(None),
+        (Some(asked), None) => (asked, Failure::Deadline),
+        (Some(asked), Some(max)) if asked <= max => (asked, Failure::Deadline),
+        (_, Some(max)) => (max, Failure::DeadlineMax { max }),
+    };
     // A timeout beyond the clock is none.
-    Ok(Instant::now().checked_add(timeout))
+    let at = Instant::now().checked_add(timeout);
+    Ok(at.map(|at| Deadline { at, failure }))
 }
 
 /// Resolves when the call must end, and says why.
-pub(super) async fn end(deadline: Option<Instant>, life: watch::Receiver<Phase>) -> Failure {
+pub(super) async fn end(deadline: Option<Deadline>, life: watch::Receiver<Phase>) -> Failure {
     let passed = async {
         match deadline {
-            Some(deadline) => time::sleep_until(deadline).await,
+            Some(deadline) => {
+                time::sleep_until(deadline.at).await;
+                deadline.failure
+            }
             None => std::future::pending().await,
         }
     };
     tokio::select! {
-        () = passed => Failure::Deadline,
+        failure = passed => failure,
         () = phase::reached(life, Phase::Stopping) => Failure::ShuttingDown,
     }
 }
 
-/// Stops the searches of a call when it goes out of scope, however that comes about, and at its
-/// deadline also while nobody polls the call, as when the client does not read.
+/// Stops the searches of a call when it goes out of scope, however that comes about.
 #[derive(Debug)]
 pub(super) struct Searches {
     flag: Arc<CancelFlag>,
     pool: Arc<Pool>,
-    timer: Option<AbortHandle>,
     over: bool,
 }
 
@@ -63,19 +91,8 @@ impl Searches {
         Searches {
             flag: Arc::new(CancelFlag::new()),
             pool: Arc::clone(pool),
-            timer: None,
             over: false,
         }
-    }
-
-    /// Has a task of its own raise the flag at the deadline.
-    pub(super) fn stop_at(&mut self, deadline: Instant) {
-        let flag = Arc::clone(&self.flag);
-        let timer = tokio::spawn(async move {
-            time::sleep_until(deadline).await;
-            flag.cancel();
-        });
-        self.timer = Some(timer.abort_handle());
     }
 
     /// All were answered: there is nothing to stop.
@@ -97,9 +114,6 @@ impl Drop for Searches {
         if !self.over {
             self.flag.cancel();
             self.queue().forget_cancelled();
-        }
-        if let Some(timer) = &self.timer {
-            timer.abort();
         }
     }
 }

@@ -15,13 +15,10 @@ use tonic::{
 use tonic_prost::ProstCodec;
 
 use super::{Replies, SolverService, stream::BatchCodec};
-use crate::{
-    limits,
-    wire::{
-        batch_reply::BatchReply,
-        batch_request::BatchRequest,
-        pb::{SolveRequest, SolveResponse, sudoku_solver_server::SERVICE_NAME},
-    },
+use crate::wire::{
+    batch_reply::BatchReply,
+    batch_request::BatchRequest,
+    pb::{SolveRequest, SolveResponse, sudoku_solver_server::SERVICE_NAME},
 };
 
 const SOLVE: &str = "/sudoku.v1.SudokuSolver/Solve";
@@ -53,22 +50,25 @@ impl Service<http::Request<Body>> for Endpoint {
 
     fn call(&mut self, request: http::Request<Body>) -> Self::Future {
         let service = self.0.clone();
+        let settings = service.settings();
+        let bytes_max = settings.message_bytes_max;
         match request.uri().path() {
-            SOLVE => Box::pin(async move {
-                let mut grpc = grpc(ProstCodec::default());
-                Ok(grpc.unary(Solve(service), request).await)
-            }),
-            SOLVE_BATCH => Box::pin(async move {
-                let mut grpc = grpc(BatchCodec);
-                Ok(grpc.streaming(SolveBatch(service), request).await)
-            }),
+            SOLVE => {
+                let mut grpc = grpc(ProstCodec::default(), bytes_max);
+                Box::pin(async move { Ok(grpc.unary(Solve(service), request).await) })
+            }
+            SOLVE_BATCH => {
+                let boards_max = settings.message_boards_max;
+                let mut grpc = grpc(BatchCodec { boards_max }, bytes_max);
+                Box::pin(async move { Ok(grpc.streaming(SolveBatch(service), request).await) })
+            }
             _ => Box::pin(async { Ok(Status::unimplemented("").into_http()) }),
         }
     }
 }
 
-fn grpc<T: Codec>(codec: T) -> Grpc<T> {
-    Grpc::new(codec).max_decoding_message_size(limits::REQUEST_BYTES_MAX)
+fn grpc<T: Codec>(codec: T, bytes_max: usize) -> Grpc<T> {
+    Grpc::new(codec).max_decoding_message_size(bytes_max)
 }
 
 struct Solve(SolverService);

@@ -1,6 +1,8 @@
 //! What ends a call without its answer. What a board turns out to be is never here.
 
-use crate::{board::text::MalformedBoard, limits, wire::OptionsError};
+use std::time::Duration;
+
+use crate::{board::text::MalformedBoard, wire::OptionsError};
 
 /// Why a call ends without its answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -21,27 +23,55 @@ pub enum Failure {
     },
     /// A message of a stream holds too many boards.
     #[error(
-        "message {message} of the stream: it holds {boards} boards; at most {max} are taken, \
-         send them in several messages",
-        max = limits::MESSAGE_BOARDS_MAX
+        "message {message} of the stream: it holds {boards} boards; at most {max} are taken \
+         (--message-boards-max of the server), send them in several messages"
     )]
     MessageBoards {
         /// Which message, from 1.
         message: u64,
         /// How many boards it holds.
         boards: usize,
+        /// How many it may hold.
+        max: usize,
+    },
+    /// A message is longer than any that is read.
+    #[error(
+        "the message is longer than {max} bytes (--message-bytes-max of the server); send its boards \
+         in several messages of a SolveBatch ({tonic})"
+    )]
+    MessageBytes {
+        /// How long it may be.
+        max: usize,
+        /// What tonic says of it, which has its length.
+        tonic: String,
+    },
+    /// The headers of a call are longer than any that are read.
+    #[error(
+        "the headers of the call have {bytes} bytes; at most {max} are taken (--header-bytes-max of \
+         the server)"
+    )]
+    Headers {
+        /// How long they are.
+        bytes: usize,
+        /// How long they may be.
+        max: u32,
     },
     /// The header with the deadline cannot be read.
     #[error("grpc-timeout: it must be 1 to 8 digits and a unit, one of H M S m u n")]
     Timeout,
     /// As many calls wait as may.
-    #[error("{max} calls wait for a solver thread, as many as may; try again later")]
+    #[error(
+        "{max} calls wait for a solver thread, as many as may (--queued-calls-max of the server); try \
+         again later"
+    )]
     CallsFull {
         /// How many may wait.
         max: usize,
     },
     /// As many streams are open as may be.
-    #[error("{max} streams are open, as many as may be; try again later")]
+    #[error(
+        "{max} streams are open, as many as may be (--streams-max of the server); try again later"
+    )]
     StreamsFull {
         /// How many may be open.
         max: usize,
@@ -49,6 +79,24 @@ pub enum Failure {
     /// The deadline of the call passed.
     #[error("the deadline of the call passed; the search was stopped")]
     Deadline,
+    /// The call took as long as the server lets any.
+    #[error(
+        "the call took {max:?}, as long as any may (--deadline-max of the server); its search was \
+         stopped"
+    )]
+    DeadlineMax {
+        /// How long that is.
+        max: Duration,
+    },
+    /// The stream stood still because of its client.
+    #[error(
+        "the client neither sent boards nor read answers for {max:?} (--stream-idle of the server); \
+         open a stream when there are boards to send"
+    )]
+    Idle {
+        /// How long it may do so.
+        max: Duration,
+    },
     /// The server takes no more calls.
     #[error("the server is shutting down; another replica may answer")]
     ShuttingDown,

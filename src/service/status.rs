@@ -32,9 +32,27 @@ pub fn status(failure: &Failure) -> Status {
         Failure::CallsFull { .. } | Failure::StreamsFull { .. } => {
             details.set_retry_info(Some(limits::RETRY_DELAY));
         }
-        Failure::Timeout | Failure::Deadline | Failure::ShuttingDown | Failure::Internal => {}
+        Failure::MessageBytes { .. }
+        | Failure::Headers { .. }
+        | Failure::Timeout
+        | Failure::Deadline
+        | Failure::DeadlineMax { .. }
+        | Failure::Idle { .. }
+        | Failure::ShuttingDown
+        | Failure::Internal => {}
     }
     Status::with_error_details(code, failure.to_string(), details)
+}
+
+/// The status of a message that tonic did not read, if that is because it is too long.
+pub(super) fn unread(tonic: &Status, max: usize) -> Option<Status> {
+    // Nothing else has this code: the service never sends it.
+    (tonic.code() == Code::OutOfRange).then(|| {
+        status(&Failure::MessageBytes {
+            max,
+            tonic: tonic.message().to_owned(),
+        })
+    })
 }
 
 fn code_and_reason(failure: &Failure) -> (Code, &'static str) {
@@ -44,10 +62,14 @@ fn code_and_reason(failure: &Failure) -> (Code, &'static str) {
             (Code::InvalidArgument, "OPTIONS_OUT_OF_RANGE")
         }
         Failure::MessageBoards { .. } => (Code::InvalidArgument, "TOO_MANY_BOARDS_IN_MESSAGE"),
+        Failure::MessageBytes { .. } => (Code::ResourceExhausted, "MESSAGE_TOO_LONG"),
+        Failure::Headers { .. } => (Code::ResourceExhausted, "HEADERS_TOO_LONG"),
         Failure::Timeout => (Code::InvalidArgument, "MALFORMED_TIMEOUT"),
         Failure::CallsFull { .. } => (Code::ResourceExhausted, "TOO_MANY_CALLS"),
         Failure::StreamsFull { .. } => (Code::ResourceExhausted, "TOO_MANY_STREAMS"),
         Failure::Deadline => (Code::DeadlineExceeded, "DEADLINE_PASSED"),
+        Failure::DeadlineMax { .. } => (Code::DeadlineExceeded, "DEADLINE_MAX_PASSED"),
+        Failure::Idle { .. } => (Code::DeadlineExceeded, "STREAM_IDLE"),
         Failure::ShuttingDown => (Code::Unavailable, "SHUTTING_DOWN"),
         Failure::Internal => (Code::Internal, "SOLVER_FAILED"),
     }

@@ -18,6 +18,7 @@
 mod codec;
 mod intake;
 mod outlet;
+mod watch;
 
 use std::{
     pin::Pin,
@@ -31,14 +32,19 @@ pub(super) use self::codec::BatchCodec;
 use self::{
     intake::Intake,
     outlet::{Next, Outlet},
+    watch::{Bounds, Watched},
 };
 use super::{
-    SolverService,
+    Settings, SolverService,
     call::Call,
     deadline::{self, Searches},
     failure::Failure,
+    retire::Retire,
+    status,
 };
 use crate::wire::{batch_reply::BatchReply, batch_request::BatchRequest};
+
+type Reply = BatchReply;
 
 /// What ends a stream before its client does.
 #[derive(Debug)]
@@ -53,92 +59,107 @@ enum End {
 #[derive(Debug)]
 pub struct Replies {
     call: Call,
-    /// `None` once the stream has ended: boards, searches and permit are given back at once, even
-    /// if the client keeps the call open.
-    stream: Option<Stream>,
+    stream: Watched,
+    message_bytes_max: usize,
+    /// Kept as long as the call is: so long HTTP/2 may hold replies that the client has not read.
+    _permit: OwnedSemaphorePermit,
 }
 
 impl Replies {
-    pub(super) fn new(call: Call, stream: Stream) -> Self {
+    pub(super) fn new(call: Call, stream: Opened, settings: &Settings) -> Self {
         Replies {
             call,
-            stream: Some(stream),
+            stream: Watched::new(stream.stream, stream.bounds),
+            message_bytes_max: settings.message_bytes_max,
+            _permit: stream.permit,
         }
     }
 }
 
 impl tokio_stream::Stream for Replies {
-    type Item = Result<BatchReply, Status>;
+    type Item = Result<Reply, Status>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let Some(stream) = &mut self.stream else {
-            return Poll::Ready(None);
-        };
-        let next = ready!(stream.poll_next(cx));
-        if let Some(Ok(reply)) = next {
-            self.call.answered(reply.len());
-            return Poll::Ready(Some(Ok(reply)));
-        }
-        self.stream = None;
-        Poll::Ready(match next {
+        Poll::Ready(match ready!(self.stream.poll_next(cx)) {
+            Some(Ok(reply)) => {
+                self.call.answered(reply.len());
+                Some(Ok(reply))
+            }
             None => {
                 self.call.succeed();
                 None
             }
             Some(Err(End::Failure(failure))) => Some(Err(self.call.fail(&failure))),
             Some(Err(End::Unreadable(status))) => {
+                let status = status::unread(&status, self.message_bytes_max).unwrap_or(status);
                 self.call.refused(&status);
                 Some(Err(status))
             }
-            Some(Ok(reply)) => Some(Ok(reply)),
         })
     }
 }
 
-/// The working parts of a call.
-pub(super) struct Stream {
-    intake: Intake,
-    outlet: Outlet,
-    /// Resolves at the deadline or the end of a drain.
-    end: Pin<Box<dyn Future<Output = Failure> + Send>>,
-    _permit: OwnedSemaphorePermit,
+/// A stream that was let in and has read nothing yet.
+pub(super) struct Opened {
+    stream: Stream,
+    bounds: Bounds,
+    permit: OwnedSemaphorePermit,
 }
 
-impl Stream {
-    /// A stream that has read nothing yet.
+impl Opened {
     pub(super) fn open(
         service: &SolverService,
         request: Request<Streaming<BatchRequest>>,
     ) -> Result<Self, Failure> {
+        let settings = &service.settings;
         let permit =
             service
                 .streams
                 .clone()
                 .try_acquire_owned()
                 .map_err(|_| Failure::StreamsFull {
-                    max: service.settings.streams_max,
+                    max: settings.streams_max,
                 })?;
-        let deadline = deadline::deadline(request.metadata())?;
-        let mut searches = Searches::new(&service.pool);
-        if let Some(deadline) = deadline {
-            searches.stop_at(deadline);
-        }
-        Ok(Stream {
-            intake: Intake::new(request.into_inner(), searches, &service.settings),
-            outlet: Outlet::default(),
-            end: Box::pin(deadline::end(deadline, service.life.watch())),
-            _permit: permit,
+        let deadline = deadline::deadline(request.metadata(), settings.deadline_max)?;
+        let bounds = Bounds {
+            deadline,
+            life: service.life.watch(),
+            idle: settings.stream_idle,
+            retire: request
+                .extensions()
+                .get::<Retire>()
+                .cloned()
+                .unwrap_or_default(),
+        };
+        let searches = Searches::new(&service.pool);
+        Ok(Opened {
+            stream: Stream {
+                intake: Intake::new(request.into_inner(), searches, settings, &service.streams),
+                outlet: Outlet::new(settings.reply_bytes_max),
+            },
+            bounds,
+            permit,
         })
     }
+}
 
-    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<BatchReply, End>>> {
-        if let Poll::Ready(failure) = self.end.as_mut().poll(cx) {
-            return Poll::Ready(Some(Err(End::Failure(failure))));
-        }
+/// The working parts of a call.
+struct Stream {
+    intake: Intake,
+    outlet: Outlet,
+}
+
+impl Stream {
+    /// Whether boards are here that are not answered yet.
+    fn is_solving(&self) -> bool {
+        self.outlet.boards() > 0 || self.intake.holds_boards()
+    }
+
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Reply, End>>> {
         self.intake.poll_fill(cx, &mut self.outlet);
         match ready!(self.outlet.poll_next(cx)) {
             Next::Reply(reply) => Poll::Ready(Some(Ok(reply))),
-            Next::Lost => Poll::Ready(Some(Err(End::Failure(self.intake.why_lost())))),
+            Next::Lost => Poll::Ready(Some(Err(End::Failure(Failure::Internal)))),
             // Everything taken in is answered: if nothing more comes, this is the end, and an end
             // with an error comes after the answers to what was sent before it.
             Next::Nothing => match self.intake.take_end() {

@@ -1,11 +1,10 @@
 //! `Solve`: one board, one answer.
 
-use tokio::time::Instant;
 use tonic::metadata::MetadataMap;
 
 use super::{
     SolverService,
-    deadline::{self, Searches},
+    deadline::{self, Deadline, Searches},
     failure::Failure,
     queue::{Job, Line},
     quick,
@@ -21,12 +20,17 @@ pub(super) async fn solve(
     metadata: &MetadataMap,
     request: &pb::SolveRequest,
 ) -> Result<pb::SolveResponse, Failure> {
-    let deadline = deadline::deadline(metadata)?;
-    let options = wire::options(request.options.as_ref(), service.settings.defaults)
-        .map_err(Failure::Options)?;
+    let settings = &service.settings;
+    let deadline = deadline::deadline(metadata, settings.deadline_max)?;
+    let options = wire::options(
+        request.options.as_ref(),
+        settings.defaults,
+        settings.solutions_max,
+    )
+    .map_err(Failure::Options)?;
     let board = text::parse(&request.board).map_err(Failure::Malformed)?;
-    if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
-        return Err(Failure::Deadline);
+    if let Some(deadline) = &deadline {
+        deadline.check()?;
     }
     if let Some(answers) = quick::solve(&board, options) {
         return response(&board, &answers);
@@ -39,7 +43,7 @@ pub(super) async fn solve(
 /// Has a solver thread search.
 async fn hand_over(
     service: &SolverService,
-    deadline: Option<Instant>,
+    deadline: Option<Deadline>,
     board: Board,
     options: Options,
 ) -> Result<Answers, Failure> {

@@ -10,6 +10,7 @@ pub(crate) mod batch;
 pub(crate) mod boards;
 pub(crate) mod cases;
 pub(crate) mod oracle;
+pub(crate) mod raw;
 pub(crate) mod sample;
 pub(crate) mod server;
 pub(crate) mod texts;

@@ -6,14 +6,16 @@ use tonic::{
 };
 
 use crate::{
-    limits,
     service::status,
     wire::{batch_reply::BatchReply, batch_request::BatchRequest},
 };
 
 /// Reads requests and writes replies.
-#[derive(Clone, Copy, Debug, Default)]
-pub(in crate::service) struct BatchCodec;
+#[derive(Clone, Copy, Debug)]
+pub(in crate::service) struct BatchCodec {
+    /// Boards of a message that are kept; those past it are only counted, as the message is refused.
+    pub(in crate::service) boards_max: usize,
+}
 
 impl Codec for BatchCodec {
     type Encode = BatchReply;
@@ -22,11 +24,11 @@ impl Codec for BatchCodec {
     type Decoder = BatchCodec;
 
     fn encoder(&mut self) -> BatchCodec {
-        BatchCodec
+        *self
     }
 
     fn decoder(&mut self) -> BatchCodec {
-        BatchCodec
+        *self
     }
 }
 
@@ -46,7 +48,7 @@ impl Decoder for BatchCodec {
     type Error = Status;
 
     fn decode(&mut self, buf: &mut DecodeBuf<'_>) -> Result<Option<BatchRequest>, Status> {
-        BatchRequest::decode(buf, limits::MESSAGE_BOARDS_MAX)
+        BatchRequest::decode(buf, self.boards_max)
             .map(Some)
             .map_err(|error| status::undecodable(&error))
     }

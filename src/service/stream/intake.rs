@@ -6,7 +6,7 @@ use std::{
     task::{Context, Poll},
 };
 
-use tokio::sync::futures::OwnedNotified;
+use tokio::sync::{Semaphore, futures::OwnedNotified};
 use tokio_stream::Stream as _;
 use tonic::Streaming;
 
@@ -40,9 +40,9 @@ pub(super) struct Intake {
     room: Option<Pin<Box<OwnedNotified>>>,
     end: Option<Result<(), End>>,
     searches: Searches,
-    defaults: Options,
-    window_boards: usize,
-    window_solutions: usize,
+    settings: Settings,
+    /// The permits of streams that could be opened yet.
+    streams: Arc<Semaphore>,
 }
 
 /// What is left of a message to cut jobs from.
@@ -66,6 +66,7 @@ impl Intake {
         requests: Streaming<BatchRequest>,
         searches: Searches,
         settings: &Settings,
+        streams: &Arc<Semaphore>,
     ) -> Self {
         Intake {
             requests,
@@ -75,9 +76,8 @@ impl Intake {
             room: None,
             end: None,
             searches,
-            defaults: settings.defaults,
-            window_boards: settings.window_boards,
-            window_solutions: settings.window_solutions,
+            settings: *settings,
+            streams: Arc::clone(streams),
         }
     }
 
@@ -91,7 +91,8 @@ impl Intake {
                 return;
             }
             // A part may overshoot the window, so that any part fits into an empty one.
-            if outlet.boards() >= self.window_boards || outlet.solutions() >= self.window_solutions
+            if outlet.boards() >= self.settings.window_boards
+                || outlet.solutions() >= self.solutions_share()
             {
                 return;
             }
@@ -129,21 +130,24 @@ impl Intake {
         draft
     }
 
+    /// Solutions that this stream may have unanswered: clients that do not read would otherwise hold a
+    /// whole window each. Never none, or the stream would stand still.
+    fn solutions_share(&self) -> usize {
+        let open = self.settings.streams_max - self.streams.available_permits();
+        (self.settings.window_solutions / open.max(1)).max(1)
+    }
+
+    /// Whether boards are here that were not handed over yet.
+    pub(super) fn holds_boards(&self) -> bool {
+        self.message.is_some() || self.refused.is_some()
+    }
+
     /// How the requests ended, once they have and all were taken in.
     pub(super) fn take_end(&mut self) -> Option<Result<(), End>> {
-        if self.message.is_some() || self.refused.is_some() {
+        if self.holds_boards() {
             None
         } else {
             self.end.take()
-        }
-    }
-
-    /// Why the answers to a job never came. While the stream lives only its deadline cancels.
-    pub(super) fn why_lost(&self) -> Failure {
-        if self.searches.flag().is_cancelled() {
-            Failure::Deadline
-        } else {
-            Failure::Internal
         }
     }
 
@@ -178,7 +182,7 @@ impl Intake {
             Some(Err(status)) => self.end = Some(Err(End::Unreadable(status))),
             Some(Ok(request)) => {
                 self.messages_read += 1;
-                match accept(self.messages_read, request, self.defaults) {
+                match accept(self.messages_read, request, &self.settings) {
                     Ok(message) => self.message = message,
                     Err(failure) => self.end = Some(Err(End::Failure(failure))),
                 }
@@ -191,19 +195,24 @@ impl Intake {
 fn accept(
     number: u64,
     request: BatchRequest,
-    defaults: Options,
+    settings: &Settings,
 ) -> Result<Option<Message>, Failure> {
-    let options = wire::options(request.options.as_ref(), defaults).map_err(|error| {
-        Failure::MessageOptions {
-            message: number,
-            error,
-        }
+    let options = wire::options(
+        request.options.as_ref(),
+        settings.defaults,
+        settings.solutions_max,
+    )
+    .map_err(|error| Failure::MessageOptions {
+        message: number,
+        error,
     })?;
     let boards = request.boards.sent();
-    if boards > limits::MESSAGE_BOARDS_MAX {
+    let max = settings.message_boards_max;
+    if boards > max {
         return Err(Failure::MessageBoards {
             message: number,
             boards,
+            max,
         });
     }
     Ok((boards > 0).then_some(Message {

@@ -12,7 +12,6 @@ use tokio::sync::oneshot;
 
 use crate::{
     board::text::MalformedBoard,
-    limits,
     service::queue::Finished,
     solver::{Options, answers::Answers},
     wire::batch_reply::{BatchReply, Results},
@@ -56,8 +55,9 @@ pub(super) enum Next {
 }
 
 /// The parts that are not yet answered.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Outlet {
+    reply_bytes_max: usize,
     parts: VecDeque<Part>,
     boards: usize,
     solutions: usize,
@@ -111,6 +111,17 @@ impl Part {
 }
 
 impl Outlet {
+    /// An outlet of replies up to so many bytes.
+    pub(super) fn new(reply_bytes_max: usize) -> Self {
+        Outlet {
+            reply_bytes_max,
+            parts: VecDeque::new(),
+            boards: 0,
+            solutions: 0,
+            next_index: 0,
+        }
+    }
+
     /// Boards that are not yet answered.
     pub(super) fn boards(&self) -> usize {
         self.boards
@@ -150,7 +161,7 @@ impl Outlet {
         while let Some(part) = self.parts.front_mut() {
             let sent = part.sent;
             let results = ready!(part.poll_results(cx))?;
-            let added = reply.add(results, sent, limits::REPLY_BYTES_MAX);
+            let added = reply.add(results, sent, self.reply_bytes_max);
             part.sent += added;
             if part.sent < part.len {
                 return Poll::Ready(Ok(()));

@@ -1,0 +1,160 @@
+//! The calls of one connection: counted, so that one without any is known, and refused when their
+//! headers are too long.
+
+use std::{
+    convert::Infallible,
+    pin::Pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use hyper::{
+    Request, Response,
+    body::{Body as HttpBody, Bytes, Frame, Incoming, SizeHint},
+    http::uri::{Authority, PathAndQuery},
+};
+use tokio::time::{self, Instant};
+use tonic::{Status, body::Body, codegen::Service as _, service::Routes};
+
+use crate::service::{failure::Failure, retire::Retire, status};
+
+/// What a connection shares with its calls.
+#[derive(Clone, Debug)]
+pub(super) struct Calls {
+    header_bytes_max: u32,
+    retire: Retire,
+    open: Arc<Mutex<Open>>,
+}
+
+#[derive(Debug)]
+struct Open {
+    calls: usize,
+    /// When the last call ended.
+    ended: Instant,
+}
+
+impl Calls {
+    pub(super) fn new(header_bytes_max: u32) -> Self {
+        let open = Open {
+            calls: 0,
+            ended: Instant::now(),
+        };
+        Calls {
+            header_bytes_max,
+            retire: Retire::default(),
+            open: Arc::new(Mutex::new(open)),
+        }
+    }
+
+    /// Resolves when no call was open for so long.
+    pub(super) async fn idle(&self, max: Duration) {
+        loop {
+            let left = {
+                let open = lock(&self.open);
+                if open.calls == 0 {
+                    max.saturating_sub(open.ended.elapsed())
+                } else {
+                    max
+                }
+            };
+            if left.is_zero() {
+                return;
+            }
+            time::sleep(left).await;
+        }
+    }
+
+    /// Resolves when a call asks for the end of the connection.
+    pub(super) async fn retired(&self) {
+        self.retire.asked().await;
+    }
+
+    /// Answers one call.
+    pub(super) async fn answer(
+        self,
+        mut routes: Routes,
+        mut request: Request<Incoming>,
+    ) -> Result<Response<Answer>, Infallible> {
+        let call = OpenCall::new(self.open);
+        let bytes = header_bytes(&request);
+        let max = self.header_bytes_max;
+        let response = if bytes > usize::try_from(max).unwrap_or(usize::MAX) {
+            status::status(&Failure::Headers { bytes, max }).into_http()
+        } else {
+            request.extensions_mut().insert(self.retire);
+            routes.call(request).await?
+        };
+        Ok(response.map(|body| Answer { body, _call: call }))
+    }
+}
+
+/// The size of a header list, as HTTP/2 defines it.
+fn header_bytes(request: &Request<Incoming>) -> usize {
+    const EACH: usize = 32;
+    let uri = request.uri();
+    let pseudo = [
+        (":method", Some(request.method().as_str())),
+        (":scheme", uri.scheme_str()),
+        (":authority", uri.authority().map(Authority::as_str)),
+        (":path", uri.path_and_query().map(PathAndQuery::as_str)),
+    ];
+    let pseudo = pseudo
+        .iter()
+        .filter_map(|(name, value)| value.map(|value| name.len() + value.len() + EACH));
+    let others = request
+        .headers()
+        .iter()
+        .map(|(name, value)| name.as_str().len() + value.len() + EACH);
+    pseudo.sum::<usize>() + others.sum::<usize>()
+}
+
+/// The body of an answer; its call is open until it was sent.
+#[derive(Debug)]
+pub(super) struct Answer {
+    body: Body,
+    _call: OpenCall,
+}
+
+impl HttpBody for Answer {
+    type Data = Bytes;
+    type Error = Status;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+#[derive(Debug)]
+struct OpenCall(Arc<Mutex<Open>>);
+
+impl OpenCall {
+    fn new(open: Arc<Mutex<Open>>) -> Self {
+        lock(&open).calls += 1;
+        OpenCall(open)
+    }
+}
+
+impl Drop for OpenCall {
+    fn drop(&mut self) {
+        let mut open = lock(&self.0);
+        open.calls -= 1;
+        open.ended = Instant::now();
+    }
+}
+
+fn lock(open: &Mutex<Open>) -> MutexGuard<'_, Open> {
+    // Nothing panics under the lock.
+    open.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,468 @@
+//! Every limit at its bound and one past it, with a text that names the limit's flag. Streams and queued
+//! calls that are too many are in `rpc_errors`.
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod common;
+
+use std::time::Duration;
+
+use common::{
+    raw::{ACK, DATA, END_STREAM, GOAWAY, PING, RST_STREAM, Raw, SOLVE_BATCH, frame, grpc},
+    server::{Batch, TestServer, longest, message, options, request, solve_batch, workers},
+    texts::{EMPTY, LONG, UNIQUE},
+};
+use prost::Message as _;
+use sudoku_solver::{
+    server::{Config, ConnectionLimits},
+    wire::pb::{SolveBatchResponse, SolveRequest, SolveStatus},
+};
+use tokio::time::sleep;
+use tonic::{Code, Request, Status};
+use tonic_types::StatusExt as _;
+
+const SHORT: Duration = Duration::from_millis(50);
+const FOREVER: Duration = Duration::from_hours(1);
+
+async fn server(change: impl FnOnce(&mut Config)) -> TestServer {
+    let mut config = Config {
+        workers: workers(1),
+        ..Config::default()
+    };
+    change(&mut config);
+    TestServer::with(config).await
+}
+
+async fn server_with(connection: ConnectionLimits) -> TestServer {
+    server(|config| config.connection = connection).await
+}
+
+#[track_caller]
+fn assert_refused(status: &Status, code: Code, reason: &str, texts: &[&str]) {
+    assert_eq!(status.code(), code, "{status:?}");
+    assert_eq!(status.get_details_error_info().unwrap().reason, reason);
+    for text in texts {
+        assert!(status.message().contains(text), "{text}: {status:?}");
+    }
+}
+
+/// A request of exactly so many bytes: spaces after a board are nothing.
+fn padded(bytes: usize) -> SolveRequest {
+    let mut sent = request(UNIQUE, None);
+    while sent.encoded_len() < bytes {
+        sent.board.push(' ');
+    }
+    assert_eq!(sent.encoded_len(), bytes);
+    sent
+}
+
+#[tokio::test]
+async fn message_bytes() {
+    let server = server(|config| config.message_bytes_max = 1000).await;
+    let mut client = server.client().await;
+    let texts = ["1000", "1001", "--message-bytes-max"];
+    client.solve(padded(1000)).await.unwrap();
+    let status = client.solve(padded(1001)).await.unwrap_err();
+    assert_refused(&status, Code::ResourceExhausted, "MESSAGE_TOO_LONG", &texts);
+
+    // A board and an empty board take as many bytes as the bound, or one more.
+    let fitting = message(&[UNIQUE.to_owned(), " ".repeat(1000 - 83 - 3)], None);
+    let long = message(&[UNIQUE.to_owned(), " ".repeat(1001 - 83 - 3)], None);
+    assert_eq!((fitting.encoded_len(), long.encoded_len()), (1000, 1001));
+    let mut batch = Batch::open(&mut client).await.unwrap();
+    batch.send(fitting).await;
+    assert_eq!(batch.results(2).await.unwrap().len(), 2);
+    batch.send(long).await;
+    let status = batch.reply().await.unwrap_err();
+    assert_refused(&status, Code::ResourceExhausted, "MESSAGE_TOO_LONG", &texts);
+}
+
+#[tokio::test]
+async fn boards_of_a_message() {
+    let server = server(|config| config.message_boards_max = 3).await;
+    let mut client = server.client().await;
+    let three = solve_batch(&mut client, vec![message(&[UNIQUE; 3], None)]).await;
+    assert_eq!(three.unwrap().len(), 3);
+    let status = solve_batch(&mut client, vec![message(&[UNIQUE; 4], None)])
+        .await
+        .unwrap_err();
+    let texts = ["4 boards", "at most 3", "--message-boards-max"];
+    assert_refused(
+        &status,
+        Code::InvalidArgument,
+        "TOO_MANY_BOARDS_IN_MESSAGE",
+        &texts,
+    );
+}
+
+#[tokio::test]
+async fn bytes_of_a_reply() {
+    let server = server(|config| config.reply_bytes_max = 2000).await;
+    let mut client = server.client().await;
+    // Many short results and, between them, one that is longer than a reply may be.
+    let messages = vec![
+        message(&[UNIQUE; 100], None),
+        message(&[EMPTY], options(Some(100), None)),
+        message(&[UNIQUE; 100], None),
+    ];
+    let call = client.solve_batch(tokio_stream::iter(messages));
+    let mut replies = call.await.unwrap().into_inner();
+    let mut results = 0;
+    let mut long = 0;
+    while let Some(reply) = replies.message().await.unwrap() {
+        let SolveBatchResponse { results: here, .. } = &reply;
+        results += here.len();
+        long += usize::from(here.len() == 1 && reply.encoded_len() > 2000);
+        assert!(here.len() == 1 || reply.encoded_len() <= 2000, "{reply:?}");
+    }
+    assert_eq!((results, long), (201, 1));
+}
+
+#[tokio::test]
+async fn solutions_asked_for() {
+    let server = server(|config| config.solutions_max = 1).await;
+    let mut client = server.client().await;
+    // Who asks for nothing in particular gets what there is.
+    for good in [None, options(Some(1), None)] {
+        let response = client.solve(request(UNIQUE, good)).await.unwrap();
+        let result = response.into_inner().result.unwrap();
+        assert_eq!(result.status(), SolveStatus::Solved);
+    }
+    let two = options(Some(2), None);
+    let texts = ["solution_limit is 2", "1 to 1", "--solutions-max"];
+    for status in [
+        client.solve(request(UNIQUE, two)).await.unwrap_err(),
+        solve_batch(&mut client, vec![message(&[UNIQUE], two)])
+            .await
+            .unwrap_err(),
+    ] {
+        assert_refused(
+            &status,
+            Code::InvalidArgument,
+            "OPTIONS_OUT_OF_RANGE",
+            &texts,
+        );
+    }
+}
+
+#[tokio::test]
+async fn bytes_of_headers() {
+    let server = server_with(ConnectionLimits {
+        header_bytes_max: 4000,
+        ..ConnectionLimits::default()
+    })
+    .await;
+    let mut client = server.bare_client().await;
+    let padded = |bytes: usize| {
+        let mut call = Request::new(request(UNIQUE, None));
+        let value = "a".repeat(bytes).parse().unwrap();
+        call.metadata_mut().insert("padding", value);
+        call
+    };
+    let status = client.solve(padded(4000)).await.unwrap_err();
+    assert_refused(
+        &status,
+        Code::ResourceExhausted,
+        "HEADERS_TOO_LONG",
+        &["at most 4000", "--header-bytes-max"],
+    );
+    // How many bytes the other headers have is said by the refusal.
+    let bytes = status
+        .message()
+        .split(' ')
+        .find_map(|word| word.parse::<usize>().ok());
+    let others = bytes.unwrap() - 4000;
+    client.solve(padded(4000 - others)).await.unwrap();
+    let status = client.solve(padded(4001 - others)).await.unwrap_err();
+    assert_refused(
+        &status,
+        Code::ResourceExhausted,
+        "HEADERS_TOO_LONG",
+        &["4001 bytes"],
+    );
+    // Far more is not read at all, and costs nobody else's call anything.
+    let status = client.solve(padded(100_000)).await.unwrap_err();
+    assert_ne!(status.code(), Code::Ok);
+    let mut client = server.client().await;
+    client.solve(request(UNIQUE, None)).await.unwrap();
+}
+
+const REFUSED_STREAM: u32 = 7;
+
+#[tokio::test]
+async fn calls_of_a_connection() {
+    let server = server_with(ConnectionLimits {
+        calls_max: 2,
+        ..ConnectionLimits::default()
+    })
+    .await;
+    // A client that keeps to the bound waits until a call ends.
+    let mut client = server.client().await;
+    let first = Batch::open(&mut client).await.unwrap();
+    let mut second = Batch::open(&mut client).await.unwrap();
+    let mut third = tokio::spawn(async move { client.solve(request(UNIQUE, None)).await });
+    let answered = async {
+        for _ in 0..10 {
+            second.send(message(&[UNIQUE], None)).await;
+            second.results(1).await.unwrap();
+        }
+    };
+    tokio::select! {
+        early = &mut third => unreachable!("a third call was let in: {early:?}"),
+        () = answered => {}
+    }
+    first.finish().await.unwrap();
+    third.await.unwrap().unwrap();
+    second.finish().await.unwrap();
+    // One that does not has its third call refused, and that one only.
+    let mut raw = Raw::connect(server.address).await;
+    for stream in [1, 3, 5] {
+        raw.open(stream, SOLVE_BATCH).await;
+    }
+    let refused = raw.next(RST_STREAM).await.unwrap();
+    assert_eq!((refused.stream, refused.reason()), (5, REFUSED_STREAM));
+    let boards = message(&[UNIQUE], None).encode_to_vec();
+    raw.send(&frame(DATA, END_STREAM, 1, &grpc(&boards))).await;
+    assert_eq!(raw.next(DATA).await.unwrap().stream, 1);
+}
+
+#[tokio::test]
+async fn connections() {
+    let server = server_with(ConnectionLimits {
+        connections_max: 1,
+        ..ConnectionLimits::default()
+    })
+    .await;
+    let mut first = server.client().await;
+    first.solve(request(UNIQUE, None)).await.unwrap();
+    let mut second = Raw::connect(server.address).await;
+    let goaway = second.next(GOAWAY).await.unwrap();
+    let text = String::from_utf8(goaway.payload[8..].to_vec()).unwrap();
+    assert!(text.contains("1 connections are open"), "{text}");
+    assert!(text.contains("--connections-max"), "{text}");
+    second.ended().await;
+    // What a client of gRPC makes of it.
+    let status = server
+        .bare_client()
+        .await
+        .solve(request(UNIQUE, None))
+        .await;
+    let code = status.unwrap_err().code();
+    assert!(
+        [Code::ResourceExhausted, Code::Unavailable, Code::Unknown].contains(&code),
+        "{code:?}"
+    );
+    first.solve(request(UNIQUE, None)).await.unwrap();
+    drop(first);
+    // The place is free once the server has seen that.
+    loop {
+        let mut next = Raw::connect(server.address).await;
+        next.open(1, SOLVE_BATCH).await;
+        next.send(&frame(DATA, END_STREAM, 1, &[])).await;
+        if next.next(common::raw::HEADERS).await.is_some() {
+            break;
+        }
+    }
+}
+
+#[tokio::test]
+async fn time_of_a_call() {
+    let server = server(|config| config.deadline_max = Some(4 * SHORT)).await;
+    let mut client = server.client().await;
+    client.solve(request(UNIQUE, None)).await.unwrap();
+    let timed = |timeout: &'static str| {
+        let mut call = Request::new(request(LONG, longest()));
+        call.metadata_mut()
+            .insert("grpc-timeout", timeout.parse().unwrap());
+        call
+    };
+    let texts = ["200ms", "--deadline-max"];
+    let max = (Code::DeadlineExceeded, "DEADLINE_MAX_PASSED");
+    // No deadline, and one that is later than the server's.
+    let mut bare = server.bare_client().await;
+    for call in [Request::new(request(LONG, longest())), timed("1H")] {
+        let status = bare.solve(call).await.unwrap_err();
+        assert_refused(&status, max.0, max.1, &texts);
+    }
+    let status = bare.solve(timed("20m")).await.unwrap_err();
+    assert_refused(&status, max.0, "DEADLINE_PASSED", &[]);
+    // A stream, with nothing to do and with too much.
+    for boards in [vec![], vec![LONG]] {
+        let mut batch = Batch::open(&mut client).await.unwrap();
+        batch.send(message(&boards, longest())).await;
+        assert_refused(&batch.reply().await.unwrap_err(), max.0, max.1, &texts);
+    }
+}
+
+#[tokio::test]
+async fn a_stream_whose_client_does_nothing() {
+    let server = server(|config| config.stream_idle = 4 * SHORT).await;
+    let mut client = server.client().await;
+    let texts = ["200ms", "--stream-idle"];
+    let mut silent = Batch::open(&mut client).await.unwrap();
+    let status = silent.reply().await.unwrap_err();
+    assert_refused(&status, Code::DeadlineExceeded, "STREAM_IDLE", &texts);
+    // One that was active is ended as well, after its answers.
+    let mut batch = Batch::open(&mut client).await.unwrap();
+    batch.send(message(&[UNIQUE], None)).await;
+    batch.results(1).await.unwrap();
+    let status = batch.reply().await.unwrap_err();
+    assert_refused(&status, Code::DeadlineExceeded, "STREAM_IDLE", &texts);
+    // One that waits for the server is not, however long that takes.
+    let mut waiting = Batch::open(&mut client).await.unwrap();
+    waiting.send(message(&[LONG], longest())).await;
+    let long = tokio::time::timeout(16 * SHORT, waiting.reply()).await;
+    assert!(long.is_err(), "{long:?}");
+}
+
+#[tokio::test]
+async fn a_stream_whose_client_does_not_read() {
+    let server = server(|config| {
+        config.stream_idle = 4 * SHORT;
+        config.streams_max = 1;
+        config.connection.age_grace = SHORT;
+    })
+    .await;
+    let mut unread = server.narrow_client().await;
+    let batch = Batch::open(&mut unread).await.unwrap();
+    let boards = message(&[EMPTY; 64], options(Some(10_000), None));
+    batch.send(boards).await;
+    // Its place is taken until its connection is cut, as it takes not even the end of its stream.
+    let mut client = server.client().await;
+    let mut refused = 0;
+    loop {
+        match Batch::open(&mut client).await {
+            Ok(batch) => break drop(batch.finish().await.unwrap()),
+            Err(status) => assert_eq!(status.code(), Code::ResourceExhausted, "{status:?}"),
+        }
+        refused += 1;
+        sleep(SHORT).await;
+    }
+    assert!(refused > 0);
+    drop(batch);
+}
+
+#[tokio::test]
+async fn a_connection_without_calls() {
+    let server = server_with(ConnectionLimits {
+        idle: 4 * SHORT,
+        ..ConnectionLimits::default()
+    })
+    .await;
+    let mut client = server.client().await;
+    let mut batch = Batch::open(&mut client).await.unwrap();
+    let mut idle = Raw::connect(server.address).await;
+    assert!(idle.next(GOAWAY).await.is_some());
+    idle.ended().await;
+    // One with a call stays, and by now it has had one for longer than that.
+    for _ in 0..3 {
+        sleep(4 * SHORT).await;
+        batch.send(message(&[UNIQUE], None)).await;
+        batch.results(1).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_connection_that_is_old() {
+    let server = server_with(ConnectionLimits {
+        age: Some(SHORT),
+        age_grace: FOREVER,
+        ..ConnectionLimits::default()
+    })
+    .await;
+    // Its call is finished, and then it ends.
+    let mut raw = Raw::connect(server.address).await;
+    raw.open(1, SOLVE_BATCH).await;
+    assert!(raw.next(GOAWAY).await.is_some());
+    let boards = message(&[UNIQUE], None).encode_to_vec();
+    raw.send(&frame(DATA, END_STREAM, 1, &grpc(&boards))).await;
+    assert_eq!(raw.next(DATA).await.unwrap().stream, 1);
+    raw.ended().await;
+
+    // A call that goes on for ever has the grace time.
+    let server = server_with(ConnectionLimits {
+        age: Some(SHORT),
+        age_grace: SHORT,
+        ..ConnectionLimits::default()
+    })
+    .await;
+    let mut raw = Raw::connect(server.address).await;
+    raw.open(1, SOLVE_BATCH).await;
+    raw.ended().await;
+}
+
+#[tokio::test]
+async fn a_connection_that_does_not_begin() {
+    let server = server_with(ConnectionLimits {
+        handshake_timeout: 4 * SHORT,
+        ..ConnectionLimits::default()
+    })
+    .await;
+    let mut begun = Raw::connect(server.address).await;
+    for beginning in [&b""[..], &common::raw::PREFACE[..10]] {
+        let mut raw = Raw::silent(server.address).await;
+        raw.send(beginning).await;
+        raw.ended().await;
+    }
+    // Whoever speaks something else is told at once, whatever the time.
+    let server = server_with(ConnectionLimits {
+        handshake_timeout: FOREVER,
+        ..ConnectionLimits::default()
+    })
+    .await;
+    let mut raw = Raw::silent(server.address).await;
+    raw.send(b"GET / HTTP/1.1\r\n\r\n").await;
+    raw.ended().await;
+    // Half now and half a little later is as good as all at once.
+    let mut raw = Raw::silent(server.address).await;
+    let (first, rest) = common::raw::PREFACE.split_at(10);
+    raw.send(first).await;
+    sleep(SHORT).await;
+    raw.send(rest).await;
+    raw.send(&frame(common::raw::SETTINGS, 0, 0, &[])).await;
+    for raw in [&mut raw, &mut begun] {
+        raw.open(1, SOLVE_BATCH).await;
+        assert!(raw.next(common::raw::HEADERS).await.is_some());
+    }
+}
+
+#[tokio::test]
+async fn a_connection_that_does_not_say_that_it_is_alive() {
+    let server = server_with(ConnectionLimits {
+        keepalive_interval: SHORT,
+        keepalive_timeout: 10 * SHORT,
+        ..ConnectionLimits::default()
+    })
+    .await;
+    let mut dead = Raw::connect(server.address).await;
+    dead.open(1, SOLVE_BATCH).await;
+    let mut alive = Raw::connect(server.address).await;
+    alive.open(1, SOLVE_BATCH).await;
+    for _ in 0..5 {
+        let ping = alive.next(PING).await.unwrap();
+        alive.send(&frame(PING, ACK, 0, &ping.payload)).await;
+    }
+    // Read, and not answered.
+    while dead.frame().await.is_some() {}
+    let boards = message(&[UNIQUE], None).encode_to_vec();
+    alive
+        .send(&frame(DATA, END_STREAM, 1, &grpc(&boards)))
+        .await;
+    assert!(alive.next(DATA).await.is_some());
+}
+
+#[tokio::test]
+async fn jobs_that_wait() {
+    // Streams wait for room: nobody is refused.
+    let server = server(|config| config.queued_jobs_max = 1).await;
+    let client = server.client().await;
+    let mut streams = tokio::task::JoinSet::new();
+    for _ in 0..4 {
+        let mut client = client.clone();
+        streams.spawn(async move {
+            solve_batch(&mut client, vec![message(&[UNIQUE; 2000], None)]).await
+        });
+    }
+    while let Some(results) = streams.join_next().await {
+        assert_eq!(results.unwrap().unwrap().len(), 2000);
+    }
+}

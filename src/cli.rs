@@ -13,6 +13,7 @@ mod solve;
 
 use std::{
     io::{self, Write as _},
+    ops::RangeInclusive,
     process::ExitCode,
     sync::LazyLock,
 };
@@ -89,4 +90,9 @@ fn runtime() -> anyhow::Result<Runtime> {
 /// Writes a line for people. Where standard error is gone, nobody is left to be told.
 fn say(line: &str) {
     drop(writeln!(io::stderr(), "{line}"));
+}
+
+/// A range of numbers as clap takes it.
+fn flag_range(numbers: RangeInclusive<u32>) -> RangeInclusive<i64> {
+    i64::from(*numbers.start())..=i64::from(*numbers.end())
 }

@@ -63,7 +63,10 @@ use tonic::{
 };
 
 use self::codec::BatchCodec;
-use crate::wire::pb::SolveOptions;
+use crate::{
+    limits::{self, nearest},
+    wire::pb::SolveOptions,
+};
 
 pub use answer::{Answer, Status};
 pub use answers::Answers;
@@ -83,11 +86,11 @@ pub struct ConnectSettings {
 }
 
 impl ConnectSettings {
-    /// What a window may be. HTTP/2 allows smaller ones, but has every connection begin with this.
-    pub const WINDOW_BYTES: RangeInclusive<u32> = 65_535..=(1 << 31) - 1;
+    /// What a window may be.
+    pub const WINDOW_BYTES: RangeInclusive<u32> = limits::HTTP2_WINDOW_BYTES;
 
-    /// What a frame may be, by HTTP/2.
-    pub const FRAME_BYTES: RangeInclusive<u32> = 1 << 14..=(1 << 24) - 1;
+    /// What a frame may be.
+    pub const FRAME_BYTES: RangeInclusive<u32> = limits::HTTP2_FRAME_BYTES;
 }
 
 impl Default for ConnectSettings {
@@ -158,9 +161,7 @@ impl Client {
     ///
     /// A URL that is none, and a server that cannot be reached.
     pub async fn connect_with(url: &str, settings: ConnectSettings) -> Result<Client, Error> {
-        let within =
-            |bytes: u32, range: RangeInclusive<u32>| bytes.clamp(*range.start(), *range.end());
-        let window = |bytes| within(bytes, ConnectSettings::WINDOW_BYTES);
+        let window = |bytes| nearest(bytes, &ConnectSettings::WINDOW_BYTES);
         let endpoint = Endpoint::from_shared(url.to_owned()).map_err(|cause| Error::Url {
             url: url.to_owned(),
             cause,
@@ -169,7 +170,7 @@ impl Client {
             .connect_timeout(CONNECT_TIMEOUT)
             .initial_stream_window_size(window(settings.stream_window_bytes))
             .initial_connection_window_size(window(settings.connection_window_bytes))
-            .max_frame_size(within(settings.frame_bytes, ConnectSettings::FRAME_BYTES))
+            .max_frame_size(nearest(settings.frame_bytes, &ConnectSettings::FRAME_BYTES))
             .connect()
             .await
             .map_err(|cause| Error::Connect {

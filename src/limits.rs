@@ -1,7 +1,7 @@
 //! Every bound of the service, named once. What an operator may want to move is a field of
 //! [`server::Config`](crate::server::Config) with the default from here.
 
-use std::time::Duration;
+use std::{ops::RangeInclusive, time::Duration};
 
 use crate::solver::Options;
 
@@ -72,6 +72,18 @@ pub const CONNECTION_AGE_GRACE: Duration = Duration::from_secs(30);
 /// Streams that a client has reset and the server not yet seen. hyper's 20 would end the
 /// connection of a client that cancels a few dozen calls at once.
 pub const PENDING_RESETS_MAX: usize = 4_096;
+
+/// What HTTP/2 lets a window be. It knows smaller ones, but has every connection begin with this; they
+/// would only slow it down.
+pub const HTTP2_WINDOW_BYTES: RangeInclusive<u32> = 65_535..=(1 << 31) - 1;
+
+/// What HTTP/2 lets a frame be.
+pub const HTTP2_FRAME_BYTES: RangeInclusive<u32> = 1 << 14..=(1 << 24) - 1;
+
+/// The nearest number that is in a range.
+pub(crate) fn nearest(number: u32, range: &RangeInclusive<u32>) -> u32 {
+    number.clamp(*range.start(), *range.end())
+}
 
 /// Bytes of requests that one call may have on the way.
 pub const CALL_WINDOW_BYTES: u32 = 1 << 20;

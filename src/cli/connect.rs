@@ -2,6 +2,7 @@
 
 use clap::{Args, value_parser};
 
+use super::flag_range;
 use crate::client::ConnectSettings;
 
 /// What HTTP/2 is told of the connection to the server.
@@ -13,7 +14,7 @@ pub(super) struct ConnectArgs {
         long = "client-stream-window",
         value_name = "BYTES",
         default_value_t = ConnectSettings::default().stream_window_bytes,
-        value_parser = value_parser!(u32).range(range(ConnectSettings::WINDOW_BYTES))
+        value_parser = value_parser!(u32).range(flag_range(ConnectSettings::WINDOW_BYTES))
     )]
     stream_window: u32,
 
@@ -22,7 +23,7 @@ pub(super) struct ConnectArgs {
         long = "client-connection-window",
         value_name = "BYTES",
         default_value_t = ConnectSettings::default().connection_window_bytes,
-        value_parser = value_parser!(u32).range(range(ConnectSettings::WINDOW_BYTES))
+        value_parser = value_parser!(u32).range(flag_range(ConnectSettings::WINDOW_BYTES))
     )]
     connection_window: u32,
 
@@ -31,13 +32,9 @@ pub(super) struct ConnectArgs {
         long = "client-frame-size",
         value_name = "BYTES",
         default_value_t = ConnectSettings::default().frame_bytes,
-        value_parser = value_parser!(u32).range(range(ConnectSettings::FRAME_BYTES))
+        value_parser = value_parser!(u32).range(flag_range(ConnectSettings::FRAME_BYTES))
     )]
     frame_size: u32,
-}
-
-fn range(bytes: std::ops::RangeInclusive<u32>) -> std::ops::RangeInclusive<i64> {
-    i64::from(*bytes.start())..=i64::from(*bytes.end())
 }
 
 impl From<ConnectArgs> for ConnectSettings {

@@ -1,9 +1,14 @@
 //! What an operator may choose, with defaults that suit most.
 
-use std::{num::NonZeroUsize, ops::RangeInclusive, thread, time::Duration};
+use std::{num::NonZeroUsize, thread, time::Duration};
 
 use super::ConnectionLimits;
-use crate::{batch::Level, limits, service::Settings, solver::Options};
+use crate::{
+    batch::Level,
+    limits::{self, nearest},
+    service::Settings,
+    solver::Options,
+};
 
 /// The settings of a server. `Config::default()` is a good one.
 #[derive(Clone, Debug)]
@@ -58,20 +63,13 @@ pub struct Http2 {
 }
 
 impl Http2 {
-    /// Windows that HTTP/2 knows; smaller than its own default would only slow a client down.
-    pub const WINDOW: RangeInclusive<u32> = 65_535..=(1 << 31) - 1;
-
-    /// Frames that HTTP/2 knows.
-    pub const FRAME_BYTES: RangeInclusive<u32> = 1 << 14..=(1 << 24) - 1;
-
     /// The sizes, all in range.
     pub(super) fn in_range(self) -> Http2 {
-        let clamp =
-            |bytes: u32, range: RangeInclusive<u32>| bytes.clamp(*range.start(), *range.end());
+        let window = |bytes| nearest(bytes, &limits::HTTP2_WINDOW_BYTES);
         Http2 {
-            stream_window: clamp(self.stream_window, Http2::WINDOW),
-            connection_window: clamp(self.connection_window, Http2::WINDOW),
-            frame_bytes: clamp(self.frame_bytes, Http2::FRAME_BYTES),
+            stream_window: window(self.stream_window),
+            connection_window: window(self.connection_window),
+            frame_bytes: nearest(self.frame_bytes, &limits::HTTP2_FRAME_BYTES),
         }
     }
 }

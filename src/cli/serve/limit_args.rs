@@ -1,11 +1,12 @@
 //! The bounds of a server as flags; [`limits`] has the defaults.
 
-use std::{num::NonZeroUsize, ops::RangeInclusive};
+use std::num::NonZeroUsize;
 
 use clap::{Args, value_parser};
 use humantime::Duration;
 
 use crate::{
+    cli::flag_range,
     limits,
     server::{Config, ConnectionLimits, Http2},
     solver::Options,
@@ -109,26 +110,22 @@ pub struct LimitArgs {
 
     /// Bytes of requests that a call may have on the way
     #[arg(long, env = "SUDOKU_STREAM_WINDOW", value_name = "BYTES",
-        default_value_t = limits::CALL_WINDOW_BYTES, value_parser = value_parser!(u32).range(range(Http2::WINDOW)))]
+        default_value_t = limits::CALL_WINDOW_BYTES, value_parser = value_parser!(u32).range(flag_range(limits::HTTP2_WINDOW_BYTES)))]
     pub stream_window: u32,
 
     /// Bytes of requests that a connection may have on the way
     #[arg(long, env = "SUDOKU_CONNECTION_WINDOW", value_name = "BYTES",
-        default_value_t = limits::CONNECTION_WINDOW_BYTES, value_parser = value_parser!(u32).range(range(Http2::WINDOW)))]
+        default_value_t = limits::CONNECTION_WINDOW_BYTES, value_parser = value_parser!(u32).range(flag_range(limits::HTTP2_WINDOW_BYTES)))]
     pub connection_window: u32,
 
     /// Bytes of one HTTP/2 frame of a request
     #[arg(long, env = "SUDOKU_FRAME_BYTES", value_name = "BYTES",
-        default_value_t = limits::FRAME_BYTES, value_parser = value_parser!(u32).range(range(Http2::FRAME_BYTES)))]
+        default_value_t = limits::FRAME_BYTES, value_parser = value_parser!(u32).range(flag_range(limits::HTTP2_FRAME_BYTES)))]
     pub frame_bytes: u32,
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "it is 49,152")]
 const MESSAGE_BOARDS_MAX: u32 = limits::MESSAGE_BOARDS_MAX as u32;
-
-fn range(bytes: RangeInclusive<u32>) -> RangeInclusive<i64> {
-    i64::from(*bytes.start())..=i64::from(*bytes.end())
-}
 
 fn nonzero(number: usize) -> NonZeroUsize {
     NonZeroUsize::new(number).unwrap_or(NonZeroUsize::MIN)

@@ -69,7 +69,7 @@ impl fmt::Debug for Engine {
 }
 
 /// Percentage of the busy lanes that must wait before an exchange, which costs as much as two sweeps
-/// or three, however many lanes take part. From 50 to 70 all sets are within 3% of their best.
+/// or three, however many lanes take part. From 50 to 66 every set is within 5% of its best.
 const WAITING_PERCENT: u32 = 60;
 
 /// One in so many of the waiting lanes: fewer wait on for others that need the same planes transposed.

@@ -256,7 +256,7 @@ fn assert_alone(engine: &mut Engine, board: &Board, options: Options) {
     assert_same(engine.level(), &board, options, &answers, &expected);
 }
 
-/// Everything there is; takes half an hour in a release build, most of it in the counter.
+/// Everything there is; takes some seven minutes in a release build, most of it in the counter.
 #[test]
 fn exhaustive() {
     if !batch::exhaustive() {

@@ -57,3 +57,53 @@ fn in_all_units<V: Vector<N>, const N: usize>(cells: &[V; 81]) -> V {
     }
     all
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        batch::{
+            lanes::Lanes,
+            planes::{Outside, pack},
+        },
+        board::{Board, text},
+    };
+
+    const SOLUTION: &str =
+        "653197842248635719179428356482563971791842635536719284824356197365971428917284563";
+
+    /// Lanes of solutions, with `change` made to the cells of lane 70.
+    fn planes(change: impl Fn(&mut [u8; 81])) -> Planes<Lanes<2>, 2> {
+        let Ok(solution) = text::parse(SOLUTION) else {
+            unreachable!("81 digits")
+        };
+        let mut outside = Outside::EMPTY;
+        for lane in 0..128 {
+            let mut values = *solution.values();
+            if lane == 70 {
+                change(&mut values);
+            }
+            let grid = Board::new(values).unwrap_or(Board::EMPTY);
+            outside.set_grid(lane, &pack(&grid));
+        }
+        let mut planes = Planes::EMPTY;
+        planes.load_grids(&outside, Lanes::ALL);
+        planes
+    }
+
+    #[test]
+    fn solutions_are_valid_and_nothing_else_is() {
+        let valid = |change: fn(&mut [u8; 81])| super::valid(&planes(change));
+        let others = Lanes([u64::MAX, u64::MAX & !(1 << 6)]);
+        assert_eq!(valid(|_| ()), Lanes::ALL);
+        // One kind of unit is wrong at a time: columns, rows, boxes.
+        assert_eq!(valid(|cells| cells.swap(0, 1)), others);
+        assert_eq!(valid(|cells| cells.swap(0, 9)), others);
+        assert_eq!(
+            valid(|cells| (0..9).for_each(|c| cells.swap(c, c + 27))),
+            others
+        );
+        // A blank has all candidates: every unit has every digit, and a cell has two.
+        assert_eq!(valid(|cells| cells[40] = 0), others);
+    }
+}

@@ -39,6 +39,8 @@
 //!
 //! Where boards come from somewhere that blocks or fails, [`Client::solve_batch`] gives the two
 //! ends apart: a [`Feed`] to send boards into, and the [`Answers`].
+//!
+//! A [`Fleet`] is the same over many servers, and loses no board when one of them dies.
 
 mod answer;
 mod answers;
@@ -46,6 +48,7 @@ mod codec;
 mod error;
 mod feed;
 mod fields;
+mod fleet;
 mod request;
 mod response;
 #[cfg(test)]
@@ -53,16 +56,22 @@ mod tests;
 
 use std::{ops::RangeInclusive, sync::Arc, time::Duration};
 
+use prost::bytes::Bytes;
 use tokio::sync::{Semaphore, mpsc};
-use tokio_stream::wrappers::ReceiverStream;
+use tokio_stream::{Stream, wrappers::ReceiverStream};
 use tonic::{
-    Request,
+    Request, Status as RpcStatus, Streaming,
     client::Grpc,
     codegen::http::uri::PathAndQuery,
-    transport::{Channel, Endpoint},
+    transport::{self, Channel, Endpoint},
 };
 
-use self::codec::BatchCodec;
+use self::{
+    codec::BatchCodec,
+    feed::{To, ToCall},
+    fleet::Dial,
+    response::Response,
+};
 use crate::{
     limits::{self, nearest},
     wire::pb::SolveOptions,
@@ -72,6 +81,7 @@ pub use answer::{Answer, Status};
 pub use answers::Answers;
 pub use error::Error;
 pub use feed::{Closed, Feed};
+pub use fleet::{Failure, Fleet, FleetSettings, Outcome, Outcomes, Reason, Unanswered};
 
 /// What HTTP/2 is told of a connection, in bytes: how much of the answers the server may have on the
 /// way. The defaults are what measured best over loopback (`docs/performance.md`).
@@ -161,17 +171,23 @@ impl Client {
     ///
     /// A URL that is none, and a server that cannot be reached.
     pub async fn connect_with(url: &str, settings: ConnectSettings) -> Result<Client, Error> {
-        let window = |bytes| nearest(bytes, &ConnectSettings::WINDOW_BYTES);
-        let endpoint = Endpoint::from_shared(url.to_owned()).map_err(|cause| Error::Url {
-            url: url.to_owned(),
-            cause,
-        })?;
-        let channel = endpoint
-            .connect_timeout(CONNECT_TIMEOUT)
-            .initial_stream_window_size(window(settings.stream_window_bytes))
-            .initial_connection_window_size(window(settings.connection_window_bytes))
-            .max_frame_size(nearest(settings.frame_bytes, &ConnectSettings::FRAME_BYTES))
+        let channel = endpoint(url, settings)?
             .connect()
+            .await
+            .map_err(|cause| Error::Connect {
+                url: url.to_owned(),
+                cause,
+            })?;
+        Ok(Client::from_channel(channel))
+    }
+
+    /// Connects to one address of the host of a URL, and notices when it does not answer pings.
+    async fn dial(url: &str, settings: ConnectSettings, dial: Dial) -> Result<Client, Error> {
+        let channel = endpoint(url, settings)?
+            .http2_keep_alive_interval(fleet::KEEPALIVE_INTERVAL)
+            .keep_alive_timeout(fleet::KEEPALIVE_TIMEOUT)
+            .keep_alive_while_idle(true)
+            .connect_with_connector(dial)
             .await
             .map_err(|cause| Error::Connect {
                 url: url.to_owned(),
@@ -204,17 +220,29 @@ impl Client {
         let (requests, outgoing) = mpsc::channel(MESSAGES_QUEUED_MAX);
         // Unbounded in type only: every board in it holds a place in the window.
         let (sent, unanswered) = mpsc::unbounded_channel();
-        let feed = Feed::new(requests, sent, Arc::clone(&window), options, per_message);
-        let mut rpc = Grpc::new(self.channel.clone());
-        rpc.ready().await.map_err(|cause| Error::lost(&cause))?;
-        let requests = Request::new(ReceiverStream::new(outgoing));
-        let path = PathAndQuery::from_static("/sudoku.v1.SudokuSolver/SolveBatch");
-        let responses = rpc
-            .streaming(requests, path, BatchCodec)
+        let call = ToCall {
+            window: Arc::clone(&window),
+            sent,
+            requests,
+        };
+        let feed = Feed::new(To::Call(call), options, per_message);
+        let responses = self
+            .call(ReceiverStream::new(outgoing))
             .await
-            .map_err(|status| Error::rpc(0, &status))?
-            .into_inner();
+            .map_err(|status| Error::rpc(0, &status))?;
         Ok((feed, Answers::new(responses, unanswered, window)))
+    }
+
+    /// Opens a `SolveBatch` call; returns when the server has taken it.
+    async fn call(
+        &self,
+        requests: impl Stream<Item = Bytes> + Send + 'static,
+    ) -> Result<Streaming<Response>, RpcStatus> {
+        let mut rpc = Grpc::new(self.channel.clone());
+        rpc.ready().await.map_err(|cause| lost(&cause))?;
+        let path = PathAndQuery::from_static("/sudoku.v1.SudokuSolver/SolveBatch");
+        let responses = rpc.streaming(Request::new(requests), path, BatchCodec);
+        Ok(responses.await?.into_inner())
     }
 
     /// Solves every board of an iterator, which is run by the async runtime and so must not block.
@@ -226,16 +254,27 @@ impl Client {
     where
         I: IntoIterator<Item: AsRef<str> + Send, IntoIter: Send + 'static>,
     {
-        let boards = boards.into_iter();
-        let (mut feed, answers) = self.solve_batch(settings).await?;
-        tokio::spawn(async move {
-            for board in boards {
-                if feed.push(board.as_ref()) {
-                    feed.flush().await?;
-                }
-            }
-            feed.finish().await
-        });
+        let (feed, answers) = self.solve_batch(settings).await?;
+        tokio::spawn(feed.feed_all(boards.into_iter()));
         Ok(answers)
     }
+}
+
+/// What every connection to this URL has in common.
+fn endpoint(url: &str, settings: ConnectSettings) -> Result<Endpoint, Error> {
+    let window = |bytes| nearest(bytes, &ConnectSettings::WINDOW_BYTES);
+    let endpoint = Endpoint::from_shared(url.to_owned()).map_err(|cause| Error::Url {
+        url: url.to_owned(),
+        cause,
+    })?;
+    Ok(endpoint
+        .connect_timeout(CONNECT_TIMEOUT)
+        .initial_stream_window_size(window(settings.stream_window_bytes))
+        .initial_connection_window_size(window(settings.connection_window_bytes))
+        .max_frame_size(nearest(settings.frame_bytes, &ConnectSettings::FRAME_BYTES)))
+}
+
+/// The connection was lost before the call began.
+fn lost(cause: &transport::Error) -> RpcStatus {
+    RpcStatus::unavailable(cause.to_string())
 }

@@ -15,6 +15,15 @@ pub enum Error {
         #[source]
         cause: transport::Error,
     },
+    /// The URL of the server names no host.
+    #[error("{url} names no host")]
+    NoHost {
+        /// What was given.
+        url: String,
+    },
+    /// There is no server to ask.
+    #[error("no server was given")]
+    NoServers,
     /// No connection came about.
     #[error("cannot connect to {url}")]
     Connect {
@@ -51,11 +60,6 @@ pub enum Error {
 }
 
 impl Error {
-    /// The connection was lost before the call began.
-    pub(super) fn lost(cause: &transport::Error) -> Error {
-        Error::rpc(0, &Status::unavailable(cause.to_string()))
-    }
-
     pub(super) fn rpc(answered: u64, status: &Status) -> Error {
         Error::Rpc {
             answered,

@@ -1,0 +1,68 @@
+//! What the end of a call means for its boards: the only place that reads a status code.
+
+use std::time::Duration;
+
+use tonic::{Code, Status};
+use tonic_types::StatusExt as _;
+
+use super::bounds::TOLD_WAIT_MAX;
+
+/// What to do after a call has failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// Send its boards again, here or elsewhere.
+    Again,
+    /// The same, but not here for this long, as the server asked.
+    After(Duration),
+    /// The message is wrong, and would be everywhere.
+    RefusedMessage,
+    /// This server will take nothing from this client.
+    RefusedServer,
+}
+
+/// Solving has no effects, so whatever may be different next time may be tried again.
+pub(super) fn of(status: &Status) -> Verdict {
+    match status.code() {
+        Code::InvalidArgument => Verdict::RefusedMessage,
+        Code::Unauthenticated
+        | Code::PermissionDenied
+        | Code::Unimplemented
+        | Code::NotFound
+        | Code::FailedPrecondition => Verdict::RefusedServer,
+        // Without a time it may be a limit of some proxy's as well as a message that is too long:
+        // the attempts bound it.
+        _ => match status
+            .get_details_retry_info()
+            .and_then(|info| info.retry_delay)
+        {
+            Some(delay) => Verdict::After(delay.min(TOLD_WAIT_MAX)),
+            None => Verdict::Again,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tonic_types::ErrorDetails;
+
+    use super::*;
+
+    #[test]
+    fn a_wait_is_taken_from_the_details_and_bounded() {
+        let told = |delay| {
+            let details = ErrorDetails::with_retry_info(Some(delay));
+            of(&Status::with_error_details(
+                Code::ResourceExhausted,
+                "full",
+                details,
+            ))
+        };
+        let short = Duration::from_millis(700);
+        assert_eq!(told(short), Verdict::After(short));
+        assert_eq!(told(Duration::from_hours(9)), Verdict::After(TOLD_WAIT_MAX));
+        assert_eq!(of(&Status::resource_exhausted("full")), Verdict::Again);
+        assert_eq!(of(&Status::unavailable("gone")), Verdict::Again);
+        assert_eq!(of(&Status::unauthenticated("who?")), Verdict::RefusedServer);
+        assert_eq!(of(&Status::invalid_argument("no")), Verdict::RefusedMessage);
+    }
+}

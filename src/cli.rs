@@ -1,7 +1,7 @@
 //! The command line: its subcommands, one a file, and how a run ends.
 //!
 //! Exit codes: 0 when all was done, 1 when a file, a connection or the server failed, 2 when the
-//! command line itself was wrong.
+//! command line itself was wrong, 3 when `solve` left boards unanswered.
 
 pub mod serve;
 
@@ -50,6 +50,7 @@ Examples:
   sudoku-solver solve --output jsonl -      solve standard input, one JSON object a board
   sudoku-solver serve                       serve gRPC on 127.0.0.1:50051
   sudoku-solver solve --server http://127.0.0.1:50051 boards.txt.gz
+  sudoku-solver solve --server a:50051,b:50051 --out answers.txt boards.txt
   sudoku-solver bench boards.txt.gz         measure how fast that file is solved here";
 
 #[derive(Debug, Subcommand)]
@@ -64,13 +65,13 @@ impl Cli {
     pub fn run(self) -> ExitCode {
         let done = match self.command {
             Command::Solve(args) => solve::run(&args),
-            Command::Serve(args) => {
-                runtime().and_then(|runtime| runtime.block_on(serve::run(args)))
-            }
-            Command::Bench(args) => bench::run(args),
+            Command::Serve(args) => runtime()
+                .and_then(|runtime| runtime.block_on(serve::run(args)))
+                .map(|()| ExitCode::SUCCESS),
+            Command::Bench(args) => bench::run(args).map(|()| ExitCode::SUCCESS),
         };
         match done {
-            Ok(()) => ExitCode::SUCCESS,
+            Ok(code) => code,
             Err(error) => {
                 say(&format!("error: {error:#}"));
                 ExitCode::FAILURE

@@ -19,7 +19,10 @@ use self::{
     child::ChildServer,
     report::{Measured, Printer},
 };
-use super::{connect::ConnectArgs, serve::available_level, solve::server_url};
+use super::{
+    connect::{ConnectArgs, server_url},
+    serve::available_level,
+};
 use crate::{
     batch::Level,
     limits,

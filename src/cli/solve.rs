@@ -1,19 +1,36 @@
 //! `solve`: boards from files or standard input, one answer a line.
 
+mod fleet_args;
 mod input;
 mod jsonl;
 mod lines;
 mod output;
 mod progress;
+mod report;
+mod resume;
 
-use std::{io, path::PathBuf};
+use std::{io, path::PathBuf, process::ExitCode, sync::Arc};
 
 use clap::{Args, ValueEnum, value_parser};
 use tokio::runtime::Handle;
+use tracing_subscriber::{EnvFilter, filter::LevelFilter};
 
-use self::{input::Input, output::Output, progress::Progress};
-use super::{connect::ConnectArgs, local::LocalServer};
-use crate::client::{Answers, BatchSettings, Client};
+use self::{
+    fleet_args::FleetArgs,
+    input::{Extent, Input},
+    jsonl::Form,
+    output::Output,
+    progress::Progress,
+    report::Report,
+    resume::{Check, Resume},
+};
+use super::local::LocalServer;
+use crate::client::{
+    Answer, BatchSettings, Fleet, FleetSettings, Outcome, Outcomes, Reason, Unanswered,
+};
+
+/// What `solve` exits with when boards are unanswered.
+const UNANSWERED_EXIT: u8 = 3;
 
 /// Solve boards from files or standard input, one answer a line, in the order of the boards.
 ///
@@ -26,10 +43,6 @@ pub(super) struct SolveArgs {
     /// Files of boards; "-", or none, is standard input
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
-
-    /// Let a running server solve; its URL or host:port
-    #[arg(long, value_name = "URL", value_parser = server_url)]
-    server: Option<String>,
 
     /// Stop at this many solutions of a board: 1 for any solution, 2 to prove that there is one
     /// only, up to 10,000 to list them [default: 2]
@@ -44,18 +57,31 @@ pub(super) struct SolveArgs {
     #[arg(long, value_enum, default_value_t = Format::Lines)]
     output: Format,
 
+    /// Write the answers into a new file, which --resume can continue if the run is interrupted
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+
+    /// Go on with the file of --out where it ends, after a check that it belongs to these boards
+    #[arg(long, requires = "out")]
+    resume: bool,
+
     #[command(flatten)]
-    connect: ConnectArgs,
+    fleet: FleetArgs,
 }
 
 const AFTER_HELP: &str = "\
 Exit status: 0 when every board got its answer, whatever it is; 1 when a file or the server
-failed; 2 when the command line is wrong.
+failed; 2 when the command line is wrong; 3 when boards are unanswered: servers failed for too
+long, or refused them, or the deadline of the job passed. Which, and why, is told at the end.
+
+Messages that a server has not answered when it fails are sent to another, or to it again, with
+waits that grow. Each board is answered once, in order.
 
 Examples:
   sudoku-solver solve boards.txt
   zcat boards.gz | sudoku-solver solve --output jsonl | jq .status
-  sudoku-solver solve --limit 100 --server http://127.0.0.1:50051 one.sdk two.sdk";
+  sudoku-solver solve --limit 100 --server http://127.0.0.1:50051 one.sdk two.sdk
+  sudoku-solver solve --server a:50051 --server b:50051 --out answers.txt --resume boards.txt";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum Format {
@@ -66,17 +92,30 @@ pub(super) enum Format {
 }
 
 /// Solves everything there is to read.
-pub(super) fn run(args: &SolveArgs) -> anyhow::Result<()> {
+pub(super) fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
     let input = Input::find(&args.files)?;
+    let file = args.out.as_deref();
+    let file = file
+        .map(|path| resume::open(path, args.resume, args.output))
+        .transpose()?;
     let runtime = super::runtime()?;
     let done = runtime.block_on(async {
-        if let Some(url) = &args.server {
-            return solve(args, input, url).await;
+        if !args.fleet.servers.is_empty() {
+            show_warnings();
+            let settings = args.fleet.settings(args.batch());
+            return solve(args, input, file, &args.fleet.servers, settings).await;
         }
         let mut local = LocalServer::start().await?;
-        let url = local.url().to_owned();
+        let url = [local.url().to_owned()];
+        let batch = args.batch();
+        let settings = FleetSettings {
+            // Nobody runs ahead of a single stream.
+            streams: 1,
+            boards_buffered: 2 * batch.boards_in_flight,
+            ..args.fleet.settings(batch)
+        };
         tokio::select! {
-            done = solve(args, input, &url) => done,
+            done = solve(args, input, file, &url, settings) => done,
             failure = local.failure() => Err(failure),
         }
     });
@@ -85,67 +124,167 @@ pub(super) fn run(args: &SolveArgs) -> anyhow::Result<()> {
     done
 }
 
-async fn solve(args: &SolveArgs, input: Input, url: &str) -> anyhow::Result<()> {
-    let client = Client::connect_with(url, args.connect.into()).await?;
-    let settings = BatchSettings {
-        solution_limit: args.limit,
-        node_limit: args.node_limit,
-        ..BatchSettings::default()
-    };
-    let (feed, answers) = client.solve_batch(settings).await?;
-    let reader = input.feed_into(feed, Handle::current())?;
-    let mut progress = Progress::new();
-    if let Err(error) = print(args, answers, &mut progress).await {
-        // Whoever read the answers wants no more of them, as in `solve ... | head`.
-        let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
-        return if kind == Some(io::ErrorKind::BrokenPipe) {
-            Ok(())
-        } else {
-            Err(error)
-        };
-    }
-    progress.finish();
-    // The answers have ended, so the reader has: it reads nothing after it has closed its feed.
-    reader
-        .join()
-        .map_err(|_| anyhow::anyhow!("the thread that reads boards failed"))?
+/// Whoever runs a job over servers wants to know which of them fails, while it lasts.
+fn show_warnings() {
+    let filter = EnvFilter::builder()
+        .with_default_directive(LevelFilter::WARN.into())
+        .from_env_lossy();
+    let warnings = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(io::stderr)
+        .without_time()
+        .with_target(false)
+        .with_ansi(false)
+        .finish();
+    // They are set up already only in a test that runs the command line twice in a process.
+    drop(tracing::subscriber::set_global_default(warnings));
 }
 
-async fn print(
+async fn solve(
     args: &SolveArgs,
-    mut answers: Answers,
-    progress: &mut Progress,
-) -> anyhow::Result<()> {
-    let limit = args.limit.unwrap_or(2);
-    let mut output = Output::new();
-    while let Some(answer) = answers.next().await? {
-        progress.count(&answer);
-        match args.output {
-            Format::Lines => lines::write(output.line(), &answer, limit),
-            Format::Jsonl => jsonl::write(output.line(), &answer)?,
-        }
-        // Whoever feeds boards one at a time sees each answer as it comes.
-        if answers.ready() == 0 || output.is_full() {
-            progress.beside(|| output.flush())?;
-        }
+    input: Input,
+    file: Option<Resume>,
+    servers: &[String],
+    settings: FleetSettings,
+) -> anyhow::Result<ExitCode> {
+    let (feed, outcomes) = Fleet::new(servers, settings)?.solve();
+    let (check, tail, skipped) = match file {
+        Some(Resume {
+            check,
+            tail,
+            skipped,
+        }) => (Some(check), Some(tail), skipped),
+        None => (None, None, 0),
+    };
+    let finished = check.as_ref().map_or(0, Check::finished);
+    let reader = input.feed_into(feed, Handle::current(), check, skipped)?;
+    let mut run = Run {
+        output: args.output,
+        form: if tail.is_some() {
+            Form::Named
+        } else {
+            Form::Timed
+        },
+        limit: args.limit.unwrap_or(2),
+        lines: Output::new(tail),
+        progress: Progress::new(),
+        report: Report::default(),
+        next: skipped,
+        finished,
+        stuck: false,
+    };
+    let printed = run.print(outcomes, skipped).await;
+    let reason = match printed {
+        Ok(reason) => reason,
+        // Whoever read the answers wants no more of them, as in `solve ... | head`.
+        Err(error) if is_broken_pipe(&error) => return Ok(ExitCode::SUCCESS),
+        Err(error) => return Err(error),
+    };
+    run.progress.finish();
+    let unread = reason.as_deref().map(|reason| (run.next, reason));
+    // A job that ended early may have a reader that waits for a terminal: it is not waited for.
+    if unread.is_some() && !reader.is_finished() {
+        run.report.print(unread);
+        return Ok(ExitCode::from(UNANSWERED_EXIT));
     }
-    Ok(())
+    let read = reader
+        .join()
+        .map_err(|_| anyhow::anyhow!("the thread that reads boards failed"))??;
+    run.report.print(unread.filter(|_| read == Extent::InPart));
+    Ok(if run.report.is_empty() && read == Extent::Whole {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(UNANSWERED_EXIT)
+    })
 }
 
-/// The URL of a server; `host:port` alone is understood as well.
-pub(super) fn server_url(text: &str) -> Result<String, String> {
-    let url = if text.contains("://") {
-        text.to_owned()
-    } else {
-        format!("http://{text}")
-    };
-    let authority = match url.split_once("://") {
-        Some(("http", rest)) => rest,
-        Some(("https", _)) => return Err("TLS is not built in; use http://".to_owned()),
-        _ => return Err("a server's URL begins with http://".to_owned()),
-    };
-    if authority.is_empty() || authority.contains(char::is_whitespace) {
-        return Err("a server's URL looks like http://127.0.0.1:50051".to_owned());
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let error = error.downcast_ref::<io::Error>();
+    error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// What is printed, and what there is to say about it.
+struct Run {
+    output: Format,
+    form: Form,
+    limit: u32,
+    lines: Output,
+    progress: Progress,
+    report: Report,
+    /// The place of the next board in the input.
+    next: u64,
+    /// Boards that a file had answers to.
+    finished: u64,
+    /// One of these was to be solved again and was not: nothing is written any more.
+    stuck: bool,
+}
+
+impl Run {
+    /// Prints every outcome; why the job ended early, if it did.
+    async fn print(
+        &mut self,
+        mut outcomes: Outcomes,
+        skipped: u64,
+    ) -> anyhow::Result<Option<Arc<Reason>>> {
+        while let Some(outcome) = outcomes.next().await {
+            match outcome {
+                Outcome::Answered(mut answer) => {
+                    answer.index += skipped;
+                    self.next = answer.index + 1;
+                    self.progress.count(&answer);
+                    self.write(&answer)?;
+                }
+                Outcome::Unanswered(mut board) => {
+                    board.index += skipped;
+                    self.next = board.index + 1;
+                    self.progress.count_unanswered();
+                    self.report.note(&board);
+                    self.write_unanswered(&board)?;
+                }
+            }
+            // Whoever feeds boards one at a time sees each answer as it comes.
+            if outcomes.ready() == 0 || self.lines.is_full() {
+                self.progress.beside(|| self.lines.flush())?;
+            }
+        }
+        if !self.stuck {
+            self.lines.finish()?;
+        }
+        Ok(outcomes.over())
     }
-    Ok(url)
+
+    fn write(&mut self, answer: &Answer<'_>) -> serde_json::Result<()> {
+        if self.stuck {
+            return Ok(());
+        }
+        let out = self.lines.line();
+        match self.output {
+            Format::Lines => lines::write(out, answer, self.limit),
+            Format::Jsonl => jsonl::write(out, answer, self.form)?,
+        }
+        Ok(())
+    }
+
+    fn write_unanswered(&mut self, board: &Unanswered<'_>) -> serde_json::Result<()> {
+        self.stuck |= board.index < self.finished;
+        if self.stuck {
+            return Ok(());
+        }
+        let out = self.lines.line();
+        match self.output {
+            Format::Lines => lines::write_unanswered(out, board),
+            Format::Jsonl => jsonl::write_unanswered(out, board, self.form)?,
+        }
+        Ok(())
+    }
+}
+
+impl SolveArgs {
+    fn batch(&self) -> BatchSettings {
+        BatchSettings {
+            solution_limit: self.limit,
+            node_limit: self.node_limit,
+            ..BatchSettings::default()
+        }
+    }
 }

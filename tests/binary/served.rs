@@ -22,11 +22,16 @@ impl Served {
         Served::with(&[])
     }
 
-    /// Returns when the server listens: its log says on which port.
     #[track_caller]
     pub fn with(args: &[&str]) -> Served {
+        Served::at("127.0.0.1:0", args)
+    }
+
+    /// Returns when the server listens: its log says on which port.
+    #[track_caller]
+    pub fn at(address: &str, args: &[&str]) -> Served {
         let mut child = binary()
-            .args(["serve", "--listen", "127.0.0.1:0", "--log-format", "json"])
+            .args(["serve", "--listen", address, "--log-format", "json"])
             .args(args)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -34,7 +39,7 @@ impl Served {
             .spawn()
             .unwrap();
         let mut log = BufReader::new(child.stderr.take().unwrap()).lines();
-        let address = log.find_map(|line| address(&line.unwrap())).unwrap();
+        let address = log.find_map(|line| listening(&line.unwrap())).unwrap();
         // A log that nobody reads would block the server in the end.
         thread::spawn(move || log.for_each(drop));
         Served { child, address }
@@ -52,7 +57,7 @@ impl Drop for Served {
     }
 }
 
-fn address(line: &str) -> Option<String> {
+fn listening(line: &str) -> Option<String> {
     let event: serde_json::Value = serde_json::from_str(line).ok()?;
     event
         .get("fields")?

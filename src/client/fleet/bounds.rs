@@ -40,7 +40,7 @@ pub(super) const ATTEMPTS: u32 = 5;
 pub(super) const RETRY_FOR: Duration = Duration::from_mins(1);
 
 /// How long a stream may owe answers without giving any.
-pub(super) const STALL: Duration = Duration::from_mins(2);
+pub(super) const STALL: Duration = Duration::from_mins(5);
 
 /// How long a server may take to open a stream.
 pub(super) const OPEN_TIMEOUT: Duration = Duration::from_secs(10);

@@ -191,13 +191,13 @@ impl Desk {
         }
     }
 
-    /// Resolves when no stream was open for this long.
+    /// Resolves when no stream was open for this long, and something has failed.
     pub(super) async fn out_of_service(&self, patience: Duration) -> Reason {
         let mut changes = self.service.subscribe();
         loop {
             let service = changes.borrow_and_update().clone();
             let gone = async {
-                if service.open > 0 {
+                if service.open > 0 || service.last_failure.is_none() {
                     std::future::pending().await
                 }
                 tokio::time::sleep_until(service.shut_since + patience).await;

@@ -52,7 +52,7 @@ pub(super) fn write(out: &mut Vec<u8>, answer: &Answer<'_>, form: Form) -> serde
         status: answer.status.name(),
         solutions: answer.solutions.iter().map(ToString::to_string).collect(),
         solution_count: answer.solution_count,
-        solve_time_nanos: (form == Form::Timed).then(|| answer.solve_time.as_nanos()),
+        solve_time_nanos: (form == Form::Timed).then_some(answer.solve_time.as_nanos()),
         error: answer
             .malformed
             .as_ref()

@@ -198,7 +198,7 @@ impl Desk {
             let service = changes.borrow_and_update().clone();
             let gone = async {
                 if service.open > 0 || service.last_failure.is_none() {
-                    std::future::pending().await
+                    std::future::pending::<()>().await;
                 }
                 tokio::time::sleep_until(service.shut_since + patience).await;
             };

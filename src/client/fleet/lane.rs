@@ -79,24 +79,29 @@ impl Lane {
         LaneEnd::Gone(self.place.address)
     }
 
-    /// One stream, on the connection that is there or a new one.
+    /// One stream, on the connection that is there or a new one, which is then there.
     async fn stream(&self, connection: &mut Option<Client>, desk: &Arc<Desk>) -> End {
-        let dial = Dial(self.place.address);
-        let name = &self.place.name;
-        let client = match connection {
-            Some(client) => client,
-            None => tokio::select! {
-                connected = Client::dial(&self.site.url, self.usage.connect, dial) => match connected {
-                    Ok(client) => connection.insert(client),
-                    Err(error) => return End::Broken {
+        let Place { address, name, .. } = &*self.place;
+        let client = if let Some(client) = connection.take() {
+            client
+        } else {
+            let dialled = Client::dial(&self.site.url, self.usage.connect, Dial(*address));
+            let connected = tokio::select! {
+                connected = dialled => connected,
+                () = desk.settled() => return End::Settled,
+            };
+            match connected {
+                Ok(client) => client,
+                Err(error) => {
+                    return End::Broken {
                         failure: Failure::unreached(name, &error),
                         verdict: Verdict::Again,
                         useful: false,
-                    },
-                },
-                () = desk.settled() => return End::Settled,
-            },
+                    };
+                }
+            }
         };
+        let client = connection.insert(client);
         stream::run(client, name, desk, self.usage.terms, || self.up()).await
     }
 

@@ -151,8 +151,10 @@ async function run(job, client, deadline) {
     // A copy: what is answered is taken out of the message.
     call.write({ boards: [...message.boards] });
   }
-  if (job.failure) call.cancel();
-  else if (!stream.ended) call.end();
+  // The server shall see that the job was finished, if it is there to see it.
+  if (stream.open && !job.failure) call.end();
+  else if (!stream.ended) call.cancel();
+  if (job.over()) setTimeout(() => call.cancel(), 1000).unref();
   return { count: stream.count, error: await ended };
 }
 
@@ -163,7 +165,7 @@ async function serve(job, server, deadline) {
     const client = new SudokuSolver(server, grpc.credentials.createInsecure(), PINGS);
     const { count, error } = await run(job, client, deadline);
     client.close();
-    if (error && FINAL.has(error.code)) job.fail(`${server}: ${explain(error)}`);
+    if (error && !job.over() && FINAL.has(error.code)) job.fail(`${server}: ${explain(error)}`);
     if (error === null || job.over()) continue;
     wait = count > 0 ? 50 : Math.min(2 * wait, 5000);
     // Up to half of it taken off by chance, so that not all clients come back at once.

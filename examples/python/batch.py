@@ -17,6 +17,7 @@ import sys
 import threading
 import time
 from collections import deque
+from itertools import islice
 
 import grpc
 from sudoku.v1 import sudoku_pb2 as pb
@@ -71,7 +72,7 @@ class Job:
             return None
 
     def read(self):
-        message = Message(self.next, [board for board, _ in zip(self.boards, range(MESSAGE))])
+        message = Message(self.next, list(islice(self.boards, MESSAGE)))
         self.next += len(message.boards)
         self.fed = len(message.boards) < MESSAGE
         if self.fed:

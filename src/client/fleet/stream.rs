@@ -53,20 +53,24 @@ pub(super) async fn run(
     terms: Terms,
     opened: impl FnOnce(),
 ) -> End {
-    let broken = |status: &Status, useful| End::Broken {
+    let broken = |status: &Status| End::Broken {
         failure: Failure::new(server, status),
-        verdict: verdict::of(status),
-        useful,
+        verdict: verdict::of(status, false),
+        useful: false,
     };
     // Unbounded in type only: every board in it has a place in the window.
     let (requests, outgoing) = mpsc::unbounded_channel();
     // Not a board is risked before the server has answered the call: one that hangs, or that
     // refuses streams, holds nothing up.
     let call = client.call(UnboundedReceiverStream::new(outgoing));
-    let responses = match timeout(OPEN_TIMEOUT, call).await {
+    let called = tokio::select! {
+        called = timeout(OPEN_TIMEOUT, call) => called,
+        () = desk.settled() => return End::Settled,
+    };
+    let responses = match called {
         Ok(Ok(responses)) => responses,
-        Ok(Err(status)) => return broken(&status, false),
-        Err(_) => return broken(&silent(OPEN_TIMEOUT), false),
+        Ok(Err(status)) => return broken(&status),
+        Err(_) => return broken(&silent(OPEN_TIMEOUT)),
     };
     opened();
     let _open = desk.opened();
@@ -82,11 +86,7 @@ pub(super) async fn run(
         Err(status) => {
             let useful = stream.answers > 0;
             let failure = Failure::new(server, &status);
-            let verdict = match verdict::of(&status) {
-                // What was refused is the whole call.
-                Verdict::RefusedMessage if stream.held.parcels.is_empty() => Verdict::RefusedServer,
-                verdict => verdict,
-            };
+            let verdict = verdict::of(&status, stream.held.boards > 0);
             stream.held.charge(match verdict {
                 Verdict::Again => Some(Charge::Attempt(failure.clone())),
                 Verdict::RefusedMessage => {

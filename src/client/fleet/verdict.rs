@@ -20,11 +20,13 @@ pub(super) enum Verdict {
     RefusedServer,
 }
 
-/// Solving has no effects, so whatever may be different next time may be tried again.
-pub(super) fn of(status: &Status) -> Verdict {
+/// Solving has no effects, so whatever may be different next time may be tried again. `sent` says
+/// whether the call had boards: one that is refused without any is wrong itself.
+pub(super) fn of(status: &Status, sent: bool) -> Verdict {
     match status.code() {
-        Code::InvalidArgument => Verdict::RefusedMessage,
-        Code::Unauthenticated
+        Code::InvalidArgument if sent => Verdict::RefusedMessage,
+        Code::InvalidArgument
+        | Code::Unauthenticated
         | Code::PermissionDenied
         | Code::Unimplemented
         | Code::NotFound
@@ -51,18 +53,27 @@ mod tests {
     fn a_wait_is_taken_from_the_details_and_bounded() {
         let told = |delay| {
             let details = ErrorDetails::with_retry_info(Some(delay));
-            of(&Status::with_error_details(
-                Code::ResourceExhausted,
-                "full",
-                details,
-            ))
+            let status = Status::with_error_details(Code::ResourceExhausted, "full", details);
+            of(&status, true)
         };
         let short = Duration::from_millis(700);
         assert_eq!(told(short), Verdict::After(short));
         assert_eq!(told(Duration::from_hours(9)), Verdict::After(TOLD_WAIT_MAX));
-        assert_eq!(of(&Status::resource_exhausted("full")), Verdict::Again);
-        assert_eq!(of(&Status::unavailable("gone")), Verdict::Again);
-        assert_eq!(of(&Status::unauthenticated("who?")), Verdict::RefusedServer);
-        assert_eq!(of(&Status::invalid_argument("no")), Verdict::RefusedMessage);
+    }
+
+    #[test]
+    fn what_may_be_different_next_time_is_tried_again() {
+        for (code, verdict) in [
+            (Code::ResourceExhausted, Verdict::Again),
+            (Code::Unavailable, Verdict::Again),
+            (Code::Internal, Verdict::Again),
+            (Code::DeadlineExceeded, Verdict::Again),
+            (Code::Unauthenticated, Verdict::RefusedServer),
+            (Code::InvalidArgument, Verdict::RefusedMessage),
+        ] {
+            assert_eq!(of(&Status::new(code, "no"), true), verdict, "{code:?}");
+        }
+        let refused = Status::invalid_argument("no");
+        assert_eq!(of(&refused, false), Verdict::RefusedServer);
     }
 }

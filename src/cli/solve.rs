@@ -5,11 +5,12 @@ mod input;
 mod jsonl;
 mod lines;
 mod output;
+mod printer;
 mod progress;
 mod report;
 mod resume;
 
-use std::{io, path::PathBuf, process::ExitCode, sync::Arc};
+use std::{io, path::PathBuf, process::ExitCode};
 
 use clap::{Args, ValueEnum, value_parser};
 use tokio::runtime::Handle;
@@ -18,16 +19,11 @@ use tracing_subscriber::{EnvFilter, filter::LevelFilter};
 use self::{
     fleet_args::FleetArgs,
     input::{Extent, Input},
-    jsonl::Form,
-    output::Output,
-    progress::Progress,
-    report::Report,
-    resume::{Check, Resume},
+    printer::Printer,
+    resume::Resume,
 };
 use super::local::LocalServer;
-use crate::client::{
-    Answer, BatchSettings, Fleet, FleetSettings, Outcome, Outcomes, Reason, Unanswered,
-};
+use crate::client::{BatchSettings, Fleet, FleetSettings};
 
 /// What `solve` exits with when boards are unanswered.
 const UNANSWERED_EXIT: u8 = 3;
@@ -148,50 +144,29 @@ async fn solve(
     settings: FleetSettings,
 ) -> anyhow::Result<ExitCode> {
     let (feed, outcomes) = Fleet::new(servers, settings)?.solve();
-    let (check, tail, skipped) = match file {
-        Some(Resume {
-            check,
-            tail,
-            skipped,
-        }) => (Some(check), Some(tail), skipped),
-        None => (None, None, 0),
+    let (check, mut printer) = match file {
+        Some(Resume { check, tail, from }) => {
+            let printer = Printer::into_file(args.output, args.limit, tail, from);
+            (Some((check, from.first)), printer)
+        }
+        None => (None, Printer::to_stdout(args.output, args.limit)),
     };
-    let finished = check.as_ref().map_or(0, Check::finished);
-    let reader = input.feed_into(feed, Handle::current(), check, skipped)?;
-    let mut run = Run {
-        output: args.output,
-        form: if tail.is_some() {
-            Form::Named
-        } else {
-            Form::Timed
-        },
-        limit: args.limit.unwrap_or(2),
-        lines: Output::new(tail),
-        progress: Progress::new(),
-        report: Report::default(),
-        next: skipped,
-        finished,
-        stuck: false,
-    };
-    let printed = run.print(outcomes, skipped).await;
-    let reason = match printed {
-        Ok(reason) => reason,
+    let reader = input.feed_into(feed, Handle::current(), check)?;
+    let over = match printer.print(outcomes).await {
+        Ok(over) => over,
         // Whoever read the answers wants no more of them, as in `solve ... | head`.
         Err(error) if is_broken_pipe(&error) => return Ok(ExitCode::SUCCESS),
         Err(error) => return Err(error),
     };
-    run.progress.finish();
-    let unread = reason.as_deref().map(|reason| (run.next, reason));
-    // A job that ended early may have a reader that waits for a terminal: it is not waited for.
-    if unread.is_some() && !reader.is_finished() {
-        run.report.print(unread);
-        return Ok(ExitCode::from(UNANSWERED_EXIT));
-    }
-    let read = reader
-        .join()
-        .map_err(|_| anyhow::anyhow!("the thread that reads boards failed"))??;
-    run.report.print(unread.filter(|_| read == Extent::InPart));
-    Ok(if run.report.is_empty() && read == Extent::Whole {
+    // When the job has ended early, its reader may wait for a terminal: it is not waited for.
+    let read = if over.is_some() && !reader.is_finished() {
+        Extent::InPart
+    } else {
+        let read = reader.join();
+        read.map_err(|_| anyhow::anyhow!("the thread that reads boards failed"))??
+    };
+    let complete = printer.report(over.as_deref().filter(|_| read == Extent::InPart));
+    Ok(if complete {
         ExitCode::SUCCESS
     } else {
         ExitCode::from(UNANSWERED_EXIT)
@@ -201,82 +176,6 @@ async fn solve(
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let error = error.downcast_ref::<io::Error>();
     error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
-}
-
-/// What is printed, and what there is to say about it.
-struct Run {
-    output: Format,
-    form: Form,
-    limit: u32,
-    lines: Output,
-    progress: Progress,
-    report: Report,
-    /// The place of the next board in the input.
-    next: u64,
-    /// Boards that a file had answers to.
-    finished: u64,
-    /// One of these was to be solved again and was not: nothing is written any more.
-    stuck: bool,
-}
-
-impl Run {
-    /// Prints every outcome; why the job ended early, if it did.
-    async fn print(
-        &mut self,
-        mut outcomes: Outcomes,
-        skipped: u64,
-    ) -> anyhow::Result<Option<Arc<Reason>>> {
-        while let Some(outcome) = outcomes.next().await {
-            match outcome {
-                Outcome::Answered(mut answer) => {
-                    answer.index += skipped;
-                    self.next = answer.index + 1;
-                    self.progress.count(&answer);
-                    self.write(&answer)?;
-                }
-                Outcome::Unanswered(mut board) => {
-                    board.index += skipped;
-                    self.next = board.index + 1;
-                    self.progress.count_unanswered();
-                    self.report.note(&board);
-                    self.write_unanswered(&board)?;
-                }
-            }
-            // Whoever feeds boards one at a time sees each answer as it comes.
-            if outcomes.ready() == 0 || self.lines.is_full() {
-                self.progress.beside(|| self.lines.flush())?;
-            }
-        }
-        if !self.stuck {
-            self.lines.finish()?;
-        }
-        Ok(outcomes.over())
-    }
-
-    fn write(&mut self, answer: &Answer<'_>) -> serde_json::Result<()> {
-        if self.stuck {
-            return Ok(());
-        }
-        let out = self.lines.line();
-        match self.output {
-            Format::Lines => lines::write(out, answer, self.limit),
-            Format::Jsonl => jsonl::write(out, answer, self.form)?,
-        }
-        Ok(())
-    }
-
-    fn write_unanswered(&mut self, board: &Unanswered<'_>) -> serde_json::Result<()> {
-        self.stuck |= board.index < self.finished;
-        if self.stuck {
-            return Ok(());
-        }
-        let out = self.lines.line();
-        match self.output {
-            Format::Lines => lines::write_unanswered(out, board),
-            Format::Jsonl => jsonl::write_unanswered(out, board, self.form)?,
-        }
-        Ok(())
-    }
 }
 
 impl SolveArgs {

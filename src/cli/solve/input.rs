@@ -66,15 +66,14 @@ impl Input {
     /// Reads everything on a thread of its own, as reads of files and terminals block. Its feed is
     /// closed when it ends, also by an error: what was read before that is still answered.
     ///
-    /// What `check` finds answered already is left out, up to the last of `skip` boards; it sees the
-    /// others too.
+    /// A check sees every board; those before the one that is named with it are not sent.
     pub(super) fn feed_into(
         self,
         feed: Feed,
         runtime: Handle,
-        check: Option<Check>,
-        skip: u64,
+        check: Option<(Check, u64)>,
     ) -> io::Result<thread::JoinHandle<anyhow::Result<Extent>>> {
+        let (check, skip) = check.unzip();
         thread::Builder::new()
             .name("reader".to_owned())
             .spawn(move || {
@@ -82,7 +81,7 @@ impl Input {
                     feed,
                     runtime,
                     check,
-                    skip,
+                    skip: skip.unwrap_or(0),
                     mismatch: None,
                     closed: false,
                 }));

@@ -32,8 +32,16 @@ pub(super) struct Resume {
     pub(super) check: Check,
     /// Writes the answers, once the last of those that are there have been solved again.
     pub(super) tail: Tail,
-    /// Boards whose answers are not asked for again.
-    pub(super) skipped: u64,
+    pub(super) from: Start,
+}
+
+/// The board that a run begins with.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Start {
+    /// Its place in the input. The boards before it are not sent.
+    pub(super) first: u64,
+    /// Boards that have an answer in the file.
+    pub(super) finished: u64,
 }
 
 /// Opens a file for answers. One that is there already is continued, if that was asked for.
@@ -66,7 +74,10 @@ pub(super) fn open(path: &Path, resume: bool, format: Format) -> anyhow::Result<
             next: 0,
             finished: finished.lines,
         },
-        skipped: finished.recheck_line,
+        from: Start {
+            first: finished.recheck_line,
+            finished: finished.lines,
+        },
         tail: Tail::new(name, file, finished, path)?,
     })
 }
@@ -163,11 +174,6 @@ impl Check {
             lines::shown(board)
         );
         Ok(true)
-    }
-
-    /// How many boards have their answer in the file.
-    pub(super) fn finished(&self) -> u64 {
-        self.finished
     }
 
     /// The input is at its end.

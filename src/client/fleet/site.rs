@@ -70,56 +70,45 @@ impl Site {
 
     /// Keeps streams open to every address until the job is settled.
     pub(super) async fn serve(self, usage: Use, desk: Arc<Desk>) {
-        let site = Arc::new(self);
-        let trouble = Arc::new(Notify::new());
-        let mut lanes = JoinSet::new();
-        let mut places: HashMap<SocketAddr, (Arc<Place>, usize)> = HashMap::new();
+        let mut crew = Crew {
+            site: Arc::new(self),
+            usage,
+            desk: Arc::clone(&desk),
+            trouble: Arc::new(Notify::new()),
+            lanes: JoinSet::new(),
+            places: HashMap::new(),
+        };
+        let settled = desk.settled();
+        tokio::pin!(settled);
         loop {
-            match site.addresses().await {
-                Ok(addresses) => {
-                    for (address, (place, _)) in &places {
-                        let gone = !addresses.contains(address);
-                        place.gone.store(gone, Ordering::Relaxed);
-                    }
-                    let alone = addresses.len() == 1;
-                    for address in addresses {
-                        places.entry(address).or_insert_with(|| {
-                            let place = Arc::new(site.place(address, alone));
-                            for _ in 0..usage.streams {
-                                let lane = Lane {
-                                    site: Arc::clone(&site),
-                                    place: Arc::clone(&place),
-                                    usage,
-                                    trouble: Arc::clone(&trouble),
-                                };
-                                lanes.spawn(lane.run(Arc::clone(&desk)));
-                            }
-                            (place, usage.streams)
-                        });
-                    }
-                }
+            let resolved = tokio::select! {
+                resolved = crew.site.addresses() => resolved,
+                () = &mut settled => break,
+            };
+            match resolved {
+                Ok(addresses) => crew.meet(&addresses),
                 Err(error) => {
-                    desk.failed(Failure::unreached(&site.url, &error));
-                    trouble.notify_one();
+                    desk.failed(Failure::unreached(&crew.site.url, &error));
+                    crew.trouble.notify_one();
                 }
             }
             tokio::select! {
-                () = desk.settled() => break,
-                Some(end) = lanes.join_next() => match end {
+                () = &mut settled => break,
+                Some(end) = crew.lanes.join_next() => match end {
                     Ok(LaneEnd::Refused(failure)) => {
                         desk.refused(failure);
                         // Dropping the other lanes gives back what they hold.
                         return;
                     }
-                    Ok(LaneEnd::Gone(address)) => forget(&mut places, address),
+                    Ok(LaneEnd::Gone(address)) => crew.forget(address),
                     Ok(LaneEnd::Settled) | Err(_) => {}
                 },
                 // A name that just lost an address may have another soon.
-                () = async { trouble.notified().await; sleep(RESOLVE_MIN).await } => {}
+                () = async { crew.trouble.notified().await; sleep(RESOLVE_MIN).await } => {}
                 () = sleep(RESOLVE_EVERY) => {}
             }
         }
-        while lanes.join_next().await.is_some() {}
+        while crew.lanes.join_next().await.is_some() {}
     }
 
     async fn addresses(&self) -> io::Result<Vec<SocketAddr>> {
@@ -143,13 +132,51 @@ impl Site {
     }
 }
 
-/// A lane to this address has ended; with the last one the address is forgotten, and new if the
-/// name has it again.
-fn forget(places: &mut HashMap<SocketAddr, (Arc<Place>, usize)>, address: SocketAddr) {
-    if let Some((_, lanes)) = places.get_mut(&address) {
-        *lanes -= 1;
-        if *lanes == 0 {
-            places.remove(&address);
+/// The streams to a site, and the addresses that they go to.
+struct Crew {
+    site: Arc<Site>,
+    usage: Use,
+    desk: Arc<Desk>,
+    /// Told of every failure.
+    trouble: Arc<Notify>,
+    lanes: JoinSet<LaneEnd>,
+    /// With how many lanes each has.
+    places: HashMap<SocketAddr, (Arc<Place>, usize)>,
+}
+
+impl Crew {
+    /// These are the addresses of the name now.
+    fn meet(&mut self, addresses: &[SocketAddr]) {
+        for (address, (place, _)) in &self.places {
+            let gone = !addresses.contains(address);
+            place.gone.store(gone, Ordering::Relaxed);
+        }
+        for &address in addresses {
+            if self.places.contains_key(&address) {
+                continue;
+            }
+            let place = Arc::new(self.site.place(address, addresses.len() == 1));
+            for _ in 0..self.usage.streams {
+                let lane = Lane {
+                    site: Arc::clone(&self.site),
+                    place: Arc::clone(&place),
+                    usage: self.usage,
+                    trouble: Arc::clone(&self.trouble),
+                };
+                self.lanes.spawn(lane.run(Arc::clone(&self.desk)));
+            }
+            self.places.insert(address, (place, self.usage.streams));
+        }
+    }
+
+    /// A lane to this address has ended; with the last one the address is forgotten, and new if
+    /// the name has it again.
+    fn forget(&mut self, address: SocketAddr) {
+        if let Some((_, lanes)) = self.places.get_mut(&address) {
+            *lanes -= 1;
+            if *lanes == 0 {
+                self.places.remove(&address);
+            }
         }
     }
 }

@@ -337,7 +337,7 @@ fn a_file_that_breaks_off_exits_with_1_after_the_answers_before_the_break() {
 #[test]
 fn a_server_that_is_not_there_exits_with_3() {
     let url = format!("http://{}", nobody());
-    let run = solve(&["--retry-for", "0s", "--server", &url], UNIQUE);
+    let run = solve(&["--retry-for", "1s", "--server", &url], UNIQUE);
     assert_eq!(run.code, Some(3));
     assert!(
         run.stdout.starts_with(&format!("{UNIQUE} UNANSWERED ")),

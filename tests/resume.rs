@@ -147,7 +147,7 @@ fn unanswered_boards_are_solved_when_the_job_is_continued() {
         fs::write(&out, &whole[..done]).unwrap();
         let dead = [
             args,
-            &["--resume", "--retry-for", "0s", "--server", &nobody],
+            &["--resume", "--retry-for", "1s", "--server", &nobody],
         ]
         .concat();
         let run = solve_into(&out, &dead, &boards[..100]);

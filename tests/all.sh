@@ -24,7 +24,7 @@ fi
 step "documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --locked
 
-step "clients of other languages, into target/peers"
+step "clients of other languages, Envoy and kubectl, into target/peers"
 tests/peers.sh
 export SUDOKU_PEERS=target/peers
 

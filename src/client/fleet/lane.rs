@@ -49,6 +49,9 @@ impl Lane {
             let wait = match end {
                 End::Settled => return LaneEnd::Settled,
                 End::Aged => {
+                    // What spreads connections and not calls can give the next one to another
+                    // server only if there is one.
+                    connection = None;
                     backoff.reset();
                     continue;
                 }

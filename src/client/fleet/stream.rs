@@ -125,14 +125,16 @@ impl Stream {
         tokio::pin!(age, settled);
         loop {
             let room = self.requests.is_some() && self.held.boards < terms.window;
+            // Answers, or the end of a call that was finished.
+            let owing = self.held.boards > 0 || self.requests.is_none();
             tokio::select! {
                 parcel = desk.take(), if room => self.send(parcel),
                 response = self.responses.message() => match response? {
                     Some(response) => self.receive(response)?,
                     None => return self.ended(),
                 },
-                () = &mut age, if self.requests.is_some() => self.requests = None,
-                () = sleep_until(self.progress + terms.stall), if self.held.boards > 0 => {
+                () = &mut age, if self.requests.is_some() => self.finish(),
+                () = sleep_until(self.progress + terms.stall), if owing => {
                     return Err(silent(terms.stall));
                 }
                 () = &mut settled => {
@@ -141,6 +143,14 @@ impl Stream {
                 }
             }
         }
+    }
+
+    /// Nothing more will be sent.
+    fn finish(&mut self) {
+        if self.held.boards == 0 {
+            self.progress = Instant::now();
+        }
+        self.requests = None;
     }
 
     fn send(&mut self, parcel: Parcel) {

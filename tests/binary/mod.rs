@@ -9,7 +9,9 @@
 )]
 
 pub mod boards;
+pub mod envoy;
 pub mod fleet;
+pub mod job;
 pub mod peers;
 pub mod served;
 

@@ -79,15 +79,8 @@ impl TestServer {
         Client::new(narrow.connect().await.unwrap())
     }
 
-    /// A client over bare HTTP/2, which passes a `grpc-timeout` on and keeps none itself.
     pub(crate) async fn bare_client(&self) -> SudokuSolverClient<Bare> {
-        let stream = TokioIo::new(TcpStream::connect(self.address).await.unwrap());
-        let (sender, connection) = http2::handshake(TokioExecutor::new(), stream)
-            .await
-            .unwrap();
-        tokio::spawn(connection);
-        let origin = format!("http://{}", self.address).parse().unwrap();
-        SudokuSolverClient::with_origin(Bare(sender), origin)
+        bare_client(self.address).await
     }
 
     /// Starts the drain and returns at once.
@@ -117,6 +110,17 @@ impl Service<http::Request<Body>> for Bare {
     fn call(&mut self, request: http::Request<Body>) -> Self::Future {
         Box::pin(self.0.send_request(request))
     }
+}
+
+/// A client over bare HTTP/2, which passes a `grpc-timeout` on and keeps none itself.
+pub(crate) async fn bare_client(address: SocketAddr) -> SudokuSolverClient<Bare> {
+    let stream = TokioIo::new(TcpStream::connect(address).await.unwrap());
+    let (sender, connection) = http2::handshake(TokioExecutor::new(), stream)
+        .await
+        .unwrap();
+    tokio::spawn(connection);
+    let origin = format!("http://{address}").parse().unwrap();
+    SudokuSolverClient::with_origin(Bare(sender), origin)
 }
 
 pub(crate) fn workers(number: usize) -> NonZeroUsize {

@@ -97,12 +97,12 @@ fn with_tls(template: &str) -> String {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn calls_of_a_replica_that_is_killed_are_answered_by_another() {
     const CALLS: usize = 4000;
+    static BEGUN: AtomicUsize = AtomicUsize::new(0);
     let [mut first, second] = two_replicas();
     let Some(envoy) = Envoy::before("killed", &[&first.address, &second.address]) else {
         return;
     };
     let client = client(&envoy).await;
-    static BEGUN: AtomicUsize = AtomicUsize::new(0);
     let mut callers = JoinSet::new();
     for _ in 0..16 {
         let mut client = client.clone();

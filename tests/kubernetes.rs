@@ -31,7 +31,8 @@ fn read(peers: &Path, yaml: &str) -> Vec<Value> {
         "import json, sys, yaml; print(json.dumps([*yaml.safe_load_all(sys.stdin)]))";
     let mut python = Command::new(peers.join("python/bin/python"));
     let read = run(python.args(["-c", TO_JSON]), yaml);
-    serde_json::from_str(&read.stdout).expect(&read.stderr)
+    assert_eq!(read.code, Some(0), "{}", read.stderr);
+    serde_json::from_str(&read.stdout).unwrap()
 }
 
 #[track_caller]
@@ -47,7 +48,8 @@ impl Manifests {
     fn get(&self, kind: &str, name: &str) -> &Value {
         let mut all = self.0.iter();
         let found = all.find(|one| one["kind"] == kind && one["metadata"]["name"] == name);
-        found.unwrap_or_else(|| panic!("no {kind} {name}"))
+        assert!(found.is_some(), "no {kind} {name}");
+        found.unwrap()
     }
 
     fn pod(&self) -> &Value {

@@ -40,8 +40,9 @@ impl Envoy {
     /// replica for its health.
     #[track_caller]
     pub fn before(name: &str, replicas: &[&str]) -> Option<Envoy> {
+        let program = program()?;
         let config = file(&format!("envoy-{name}.yaml"), config(replicas));
-        let mut child = Command::new(program()?)
+        let mut child = Command::new(program)
             // One thread, and nothing in shared memory that another Envoy would meet.
             .args(["--concurrency", "1", "--use-dynamic-base-id", "-c"])
             .arg(config)
@@ -59,15 +60,13 @@ impl Envoy {
         assert!(started, "Envoy ended");
         // A log that nobody reads would block it in the end.
         thread::spawn(move || log.for_each(drop));
-        let mut envoy = Envoy {
-            child,
-            address: String::new(),
-            admin,
-        };
-        let listeners = envoy.ask("/listeners");
+        let listeners = ask(&admin, "/listeners");
         let (_, address) = listeners.trim().split_once("::").unwrap();
-        envoy.address = address.to_owned();
-        Some(envoy)
+        Some(Envoy {
+            child,
+            address: address.to_owned(),
+            admin,
+        })
     }
 
     /// Waits until Envoy's health checks say so of a replica.
@@ -83,21 +82,10 @@ impl Envoy {
     }
 
     fn of_replica(&self, replica: &str, field: &str) -> String {
-        let clusters = self.ask("/clusters");
+        let clusters = ask(&self.admin, "/clusters");
         let begin = format!("replicas::{replica}::{field}::");
         let value = clusters.lines().find_map(|line| line.strip_prefix(&begin));
         value.unwrap().to_owned()
-    }
-
-    /// What the admin page says.
-    fn ask(&self, page: &str) -> String {
-        let mut stream = TcpStream::connect(&self.admin).unwrap();
-        let request = format!("GET {page} HTTP/1.1\r\nhost: envoy\r\nconnection: close\r\n\r\n");
-        stream.write_all(request.as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let (_, body) = answer.split_once("\r\n\r\n").unwrap();
-        joined(body)
     }
 }
 
@@ -112,7 +100,7 @@ impl Drop for Envoy {
 fn config(replicas: &[&str]) -> String {
     let template = template();
     let line = template.lines().find(|line| line.contains(REPLICAS));
-    let line = line.expect("the line of the replicas");
+    let line = line.unwrap();
     let lines: Vec<String> = replicas
         .iter()
         .map(|replica| {
@@ -147,6 +135,17 @@ pub fn validate(program: &Path, config: &Path) -> (bool, String) {
         output.status.success(),
         String::from_utf8_lossy(&said).into_owned(),
     )
+}
+
+/// What a page of the administration says.
+fn ask(admin: &str, page: &str) -> String {
+    let mut stream = TcpStream::connect(admin).unwrap();
+    let request = format!("GET {page} HTTP/1.1\r\nhost: envoy\r\nconnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (_, body) = answer.split_once("\r\n\r\n").unwrap();
+    joined(body)
 }
 
 /// The chunks of an HTTP body as one.

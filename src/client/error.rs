@@ -15,6 +15,15 @@ pub enum Error {
         #[source]
         cause: transport::Error,
     },
+    /// TLS cannot be set up: a certificate or key is of no use, or the system trusts nobody.
+    #[error("cannot set up TLS for {url}")]
+    Tls {
+        /// The server.
+        url: String,
+        /// What the transport said.
+        #[source]
+        cause: transport::Error,
+    },
     /// No connection came about.
     #[error("cannot connect to {url}")]
     Connect {

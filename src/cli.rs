@@ -59,7 +59,7 @@ Examples:
 #[derive(Debug, Subcommand)]
 enum Command {
     Solve(solve::SolveArgs),
-    Serve(serve::ServeArgs),
+    Serve(Box<serve::ServeArgs>),
     Bench(bench::BenchArgs),
 }
 
@@ -77,12 +77,24 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     if let Some(usage) = error.downcast_ref::<clap::Error>() {
         return config::usage(usage, &args);
     }
-    say(&format!("error: {error:#}"));
+    say(&format!("error: {}", chain(&error)));
     if error.is::<Misconfigured>() {
         ExitCode::from(2)
     } else {
         ExitCode::FAILURE
     }
+}
+
+/// An error and its causes, on one line, without those that only repeat what was said.
+fn chain(error: &anyhow::Error) -> String {
+    error.chain().fold(String::new(), |said, cause| {
+        let more = cause.to_string();
+        match said.as_str() {
+            "" => more,
+            _ if said.contains(&more) => said,
+            _ => format!("{said}: {more}"),
+        }
+    })
 }
 
 /// A setting is wrong, wherever it came from.
@@ -101,7 +113,7 @@ impl Cli {
         match self.command {
             Command::Solve(args) => solve::run(&args),
             Command::Serve(args) => {
-                runtime().and_then(|runtime| runtime.block_on(serve::run(args)))
+                runtime().and_then(|runtime| runtime.block_on(serve::run(*args)))
             }
             Command::Bench(args) => bench::run(args),
         }

@@ -147,6 +147,7 @@ pub struct Client {
     channel: Channel,
     /// The value of the header `authorization`.
     bearer: Option<MetadataValue<Ascii>>,
+    over_tls: bool,
 }
 
 impl Client {
@@ -186,7 +187,8 @@ impl Client {
             url: url.to_owned(),
             cause,
         })?;
-        if endpoint.uri().scheme() == Some(&Scheme::HTTPS) {
+        let over_tls = endpoint.uri().scheme() == Some(&Scheme::HTTPS);
+        if over_tls {
             let tls = endpoint.tls_config(security.tls());
             endpoint = tls.map_err(|cause| Error::Tls {
                 url: url.to_owned(),
@@ -207,6 +209,7 @@ impl Client {
         Ok(Client {
             channel,
             bearer: security.bearer(),
+            over_tls,
         })
     }
 
@@ -215,6 +218,7 @@ impl Client {
         Client {
             channel,
             bearer: None,
+            over_tls: false,
         }
     }
 
@@ -249,7 +253,7 @@ impl Client {
         let responses = rpc
             .streaming(requests, path, BatchCodec)
             .await
-            .map_err(|status| Error::rpc(0, &status))?
+            .map_err(|status| Error::refused(&status, self.over_tls))?
             .into_inner();
         Ok((feed, Answers::new(responses, unanswered, window)))
     }

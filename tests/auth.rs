@@ -320,17 +320,17 @@ fn a_server_that_strangers_can_reach_says_so() {
     let authority = Authority::new();
     let ca = folder.write("ca.crt", &authority.pem);
     let pair = folder.write_pair(&authority.certify());
-    let pair: Vec<&str> = pair.iter().map(String::as_str).collect();
-    let with = |more: &[&str]| [&pair[..], more].concat();
+    let secure: Vec<&str> = pair.iter().map(String::as_str).collect();
+    let mutual = [&secure[..], &["--tls-client-ca", &ca]].concat();
     let token = ["--token-file", tokens.as_str()];
     let (no_tls, no_tokens) = ("WITHOUT TLS", "WITHOUT TOKENS");
     let cases: &[(&str, Vec<&str>, &[&str])] = &[
         ("0.0.0.0:0", vec![], &[no_tls, no_tokens]),
         ("[::]:0", vec![], &[no_tls, no_tokens]),
         ("0.0.0.0:0", token.to_vec(), &[no_tls]),
-        ("0.0.0.0:0", with(&[]), &[no_tokens]),
-        ("0.0.0.0:0", with(&["--tls-client-ca", &ca]), &[]),
-        ("0.0.0.0:0", with(&token), &[]),
+        ("0.0.0.0:0", secure.clone(), &[no_tokens]),
+        ("0.0.0.0:0", mutual, &[]),
+        ("0.0.0.0:0", [&secure[..], &token].concat(), &[]),
         ("127.0.0.1:0", vec![], &[]),
         ("[::1]:0", vec![], &[]),
     ];

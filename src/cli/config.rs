@@ -9,7 +9,7 @@ mod print;
 use std::{ffi::OsString, path::PathBuf, process::ExitCode};
 
 use clap::{
-    ArgMatches, Command, CommandFactory as _, FromArgMatches as _,
+    ArgMatches, CommandFactory as _, FromArgMatches as _,
     error::{ContextKind, ContextValue, ErrorKind},
 };
 
@@ -31,26 +31,22 @@ pub(super) enum Parsed {
 /// Reads a command line, and the file of settings that it names.
 pub(super) fn parse(args: &[OsString]) -> anyhow::Result<Parsed> {
     let mut matches = Cli::command().try_get_matches_from(args)?;
-    if let Some(serve) = matches.subcommand_matches(SERVE) {
-        let path = serve.get_one::<PathBuf>(CONFIG);
-        let mut command = Cli::command();
-        let file = path
-            .map(|path| File::read(path, &serve_of(&command)))
+    if let Some(found) = matches.subcommand_matches(SERVE) {
+        let command = Cli::command();
+        let serve = command.find_subcommand(SERVE).cloned().unwrap_or_default();
+        let file = found
+            .get_one::<PathBuf>(CONFIG)
+            .map(|path| File::read(path, &serve))
             .transpose()?;
         if let Some(file) = &file {
-            command = command.mut_subcommand(SERVE, |serve| file.as_defaults(serve));
+            let command = command.mut_subcommand(SERVE, |serve| file.as_defaults(serve));
+            matches = command.try_get_matches_from(args)?;
         }
-        let serve = serve_of(&command);
-        matches = command.try_get_matches_from(args)?;
         if let Some(found) = asked_to_print(&matches) {
             return Ok(Parsed::Print(print::settings(&serve, found, file.as_ref())));
         }
     }
     Ok(Parsed::Run(Cli::from_arg_matches(&matches)?))
-}
-
-fn serve_of(command: &Command) -> Command {
-    command.find_subcommand(SERVE).cloned().unwrap_or_default()
 }
 
 fn asked_to_print(matches: &ArgMatches) -> Option<&ArgMatches> {

@@ -1,6 +1,10 @@
 //! How `solve` and `bench` trust a server and prove who they are: flags, and a token.
 
-use std::{env, fs, net::IpAddr, path::PathBuf};
+use std::{
+    env, fs,
+    net::IpAddr,
+    path::{Path, PathBuf},
+};
 
 use anyhow::Context as _;
 use clap::Args;
@@ -97,11 +101,11 @@ impl SecurityArgs {
     }
 }
 
-fn read(path: &PathBuf) -> anyhow::Result<Vec<u8>> {
+fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     fs::read(path).with_context(|| format!("cannot read {}", path.display()))
 }
 
-fn good<T>(read: Result<T, SecurityError>, path: &PathBuf) -> anyhow::Result<T> {
+fn good<T>(read: Result<T, SecurityError>, path: &Path) -> anyhow::Result<T> {
     read.with_context(|| format!("cannot use {}", path.display()))
 }
 

@@ -71,17 +71,20 @@ pub trait Files: Send + 'static {
 /// # Errors
 ///
 /// What is wrong with the files.
-pub fn open<F: Files>(files: F) -> Result<(Live<F::Value>, Box<dyn Reload>), F::Error> {
+pub fn open<F: Files>(files: F) -> Result<Opened<F::Value>, F::Error> {
     // Before they are read: a change in between is then seen as one.
     let seen = stamps(&files);
     let (sender, receiver) = watch::channel(Arc::new(files.read()?));
-    let opened = Opened {
+    let known = Known {
         files,
         seen,
         sender,
     };
-    Ok((Live(receiver), Box::new(opened)))
+    Ok((Live(receiver), Box::new(known)))
 }
+
+/// What files hold, and the way to look at them again.
+pub type Opened<T> = (Live<T>, Box<dyn Reload>);
 
 /// Files that can be looked at again.
 pub trait Reload: fmt::Debug + Send {
@@ -99,7 +102,9 @@ pub async fn watch(
     loop {
         let anyway = time::timeout(every, hangup()).await.is_ok();
         let looked = task::spawn_blocking(move || {
-            files.iter_mut().for_each(|files| files.reload(anyway));
+            for files in &mut files {
+                files.reload(anyway);
+            }
             files
         });
         match looked.await {
@@ -110,22 +115,22 @@ pub async fn watch(
             }
         }
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
-struct Opened<F: Files> {
+struct Known<F: Files> {
     files: F,
     seen: Vec<Option<Stamp>>,
     sender: watch::Sender<Arc<F::Value>>,
 }
 
-impl<F: Files> fmt::Debug for Opened<F> {
+impl<F: Files> fmt::Debug for Known<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct(F::NAME).finish_non_exhaustive()
     }
 }
 
-impl<F: Files> Reload for Opened<F> {
+impl<F: Files> Reload for Known<F> {
     fn reload(&mut self, anyway: bool) {
         let now = stamps(&self.files);
         if !anyway && now == self.seen {

@@ -32,16 +32,22 @@ pub(super) async fn plain(stream: TcpStream) {
 /// Sends what HTTP/2 has for this: settings, as the first frame must be, and GOAWAY with a reason and a
 /// text.
 async fn turn_away(mut stream: TcpStream, reason: u32, text: &str) {
-    let told = async {
-        stream.write_all(&frames(reason, text.as_bytes())).await?;
+    let frames = frames(reason, text.as_bytes());
+    // Whoever does not listen is no worse off for it.
+    if let Ok(Ok(())) = time::timeout(PATIENCE, stream.write_all(&frames)).await {
+        close(stream).await;
+    }
+}
+
+/// Closes a connection so that what was sent last arrives: closing with bytes unread would take it back.
+pub(super) async fn close(mut stream: TcpStream) {
+    let closed = async {
         stream.shutdown().await?;
-        // Closing with bytes unread would take back what was sent.
         let mut unread = [0; 1024];
         while stream.read(&mut unread).await? > 0 {}
         std::io::Result::Ok(())
     };
-    // Whoever does not listen is no worse off for it.
-    let _ = time::timeout(PATIENCE, told).await;
+    let _ = time::timeout(PATIENCE, closed).await;
 }
 
 fn frames(reason: u32, text: &[u8]) -> Vec<u8> {

@@ -70,7 +70,7 @@ impl Folder {
     /// Writes a file at once, as one that is read meanwhile must be, and returns its path.
     #[track_caller]
     pub fn write(&self, name: &str, content: &str) -> String {
-        let (new, path) = (self.path("new"), self.path(name));
+        let (new, path) = (self.path(".new"), self.path(name));
         fs::write(&new, content).unwrap();
         fs::rename(&new, &path).unwrap();
         path

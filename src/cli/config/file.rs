@@ -1,7 +1,7 @@
 //! A TOML file of settings: flat, its keys the names of flags.
 
 use std::{
-    fs::{self},
+    fs,
     io::{self, Read as _},
     path::{Path, PathBuf},
 };
@@ -90,8 +90,8 @@ fn text(path: &Path) -> io::Result<String> {
 }
 
 fn line(text: &str, at: usize) -> usize {
-    let before = text.as_bytes().get(..at).unwrap_or_default();
-    before.iter().filter(|byte| **byte == b'\n').count() + 1
+    let before = text.get(..at).unwrap_or_default();
+    before.matches('\n').count() + 1
 }
 
 /// The flag of a key, and the values that it is given.
@@ -131,7 +131,7 @@ fn scalar(value: &DeValue<'_>) -> Result<String, String> {
         DeValue::Boolean(yes) => Ok(yes.to_string()),
         DeValue::Integer(number) if number.radix() == 10 => Ok(number.as_str().to_owned()),
         other => Err(format!(
-            "a text, a whole number, true or false is expected, not a {}",
+            "a text, a whole number, true or false is expected; found {}",
             other.type_str()
         )),
     }
@@ -141,10 +141,8 @@ fn scalar(value: &DeValue<'_>) -> Result<String, String> {
 fn check(arg: &Arg, values: &[String]) -> Result<(), String> {
     if matches!(arg.get_action(), ArgAction::SetTrue | ArgAction::SetFalse) {
         let known = |value: &String| ["true", "false"].contains(&value.as_str());
-        return match values.iter().all(known) {
-            true => Ok(()),
-            false => Err("true or false is expected".to_owned()),
-        };
+        let wrong = || "true or false is expected".to_owned();
+        return values.iter().all(known).then_some(()).ok_or_else(wrong);
     }
     // Alone: whether it goes with others is seen when all are there.
     let alone = arg

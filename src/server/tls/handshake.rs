@@ -52,12 +52,18 @@ impl Tls {
             return Err(error);
         }
         let acceptor = TlsAcceptor::from(self.config.now());
-        acceptor.accept(stream).await.inspect_err(|error| {
-            // Who connects and says nothing only looks whether the port is open.
-            if error.kind() != io::ErrorKind::UnexpectedEof {
-                self.report(peer, error);
+        match acceptor.accept(stream).into_fallible().await {
+            Ok(stream) => Ok(stream),
+            Err((error, stream)) => {
+                // Who connects and says nothing only looks whether the port is open.
+                if error.kind() != io::ErrorKind::UnexpectedEof {
+                    self.report(peer, &error);
+                    // The client has been sent an alert that says why.
+                    turn_away::close(stream).await;
+                }
+                Err(error)
             }
-        })
+        }
     }
 
     fn report(&self, peer: SocketAddr, error: &io::Error) {

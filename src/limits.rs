@@ -69,6 +69,9 @@ pub const TOKENS_MAX: usize = 256;
 /// How often files with certificates and tokens are looked at.
 pub const RELOAD_INTERVAL: Duration = Duration::from_secs(10);
 
+/// The shortest time between two looks, whatever was asked for.
+pub const RELOAD_INTERVAL_MIN: Duration = Duration::from_millis(10);
+
 /// How long a new connection may take to begin TLS, if it does, and HTTP/2.
 pub const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 

@@ -99,6 +99,7 @@ pub async fn watch(
     every: Duration,
     mut hangup: impl AsyncFnMut(),
 ) {
+    let every = every.max(limits::RELOAD_INTERVAL_MIN);
     loop {
         let anyway = time::timeout(every, hangup()).await.is_ok();
         let looked = task::spawn_blocking(move || {

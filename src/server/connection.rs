@@ -49,7 +49,7 @@ pub(super) async fn open(stream: TcpStream, peer: SocketAddr, tls: Option<Tls>, 
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "cannot set TCP_NODELAY");
     }
-    // Twice the same, so that a byte without TLS passes no more code than before there was any.
+    // Twice the same: a byte without TLS passes nothing that knows of TLS.
     if let Some(tls) = tls {
         let handshake = async { Prefaced::new(tls.accept(stream, peer).await?).await };
         if let Some(stream) = begun(handshake, &setup).await {

@@ -2,9 +2,11 @@
 
 use std::{
     io::{BufRead as _, BufReader},
+    iter,
     process::{Child, Command, Stdio},
     sync::mpsc::{self, Receiver},
     thread,
+    time::Duration,
 };
 
 use super::binary;
@@ -76,7 +78,8 @@ impl Served {
     /// Waits for a line of the log that holds this.
     #[track_caller]
     pub fn line_with(&self, text: &str) -> String {
-        let mut lines = self.log.iter();
+        // A test that waits for what never comes has to fail in the end.
+        let mut lines = iter::from_fn(|| self.log.recv_timeout(Duration::from_mins(1)).ok());
         lines.find(|line| line.contains(text)).unwrap()
     }
 

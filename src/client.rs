@@ -48,6 +48,7 @@ mod feed;
 mod fields;
 mod request;
 mod response;
+mod security;
 #[cfg(test)]
 mod tests;
 
@@ -58,7 +59,8 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::{
     Request,
     client::Grpc,
-    codegen::http::uri::PathAndQuery,
+    codegen::http::uri::{PathAndQuery, Scheme},
+    metadata::{Ascii, MetadataValue},
     transport::{Channel, Endpoint},
 };
 
@@ -72,6 +74,7 @@ pub use answer::{Answer, Status};
 pub use answers::Answers;
 pub use error::Error;
 pub use feed::{Closed, Feed};
+pub use security::{Security, SecurityError};
 
 /// What HTTP/2 is told of a connection, in bytes: how much of the answers the server may have on the
 /// way. The defaults are what measured best over loopback (`docs/performance.md`).
@@ -142,10 +145,14 @@ impl Default for BatchSettings {
 #[derive(Clone, Debug)]
 pub struct Client {
     channel: Channel,
+    /// The value of the header `authorization`.
+    bearer: Option<MetadataValue<Ascii>>,
+    over_tls: bool,
 }
 
 impl Client {
-    /// Connects to a server by its URL, such as `http://127.0.0.1:50051`.
+    /// Connects to a server by its URL, such as `http://127.0.0.1:50051`, or `https://` for TLS by the
+    /// authorities that the system trusts.
     ///
     /// # Errors
     ///
@@ -161,11 +168,33 @@ impl Client {
     ///
     /// A URL that is none, and a server that cannot be reached.
     pub async fn connect_with(url: &str, settings: ConnectSettings) -> Result<Client, Error> {
+        Client::connect_secured(url, settings, &Security::default()).await
+    }
+
+    /// Connects to a server that asks for a token or a certificate, or that the system does not trust.
+    ///
+    /// # Errors
+    ///
+    /// A URL that is none, a certificate that cannot be used, and a server that cannot be reached or is
+    /// not to be trusted.
+    pub async fn connect_secured(
+        url: &str,
+        settings: ConnectSettings,
+        security: &Security,
+    ) -> Result<Client, Error> {
         let window = |bytes| nearest(bytes, &ConnectSettings::WINDOW_BYTES);
-        let endpoint = Endpoint::from_shared(url.to_owned()).map_err(|cause| Error::Url {
+        let mut endpoint = Endpoint::from_shared(url.to_owned()).map_err(|cause| Error::Url {
             url: url.to_owned(),
             cause,
         })?;
+        let over_tls = endpoint.uri().scheme() == Some(&Scheme::HTTPS);
+        if over_tls {
+            let tls = endpoint.tls_config(security.tls());
+            endpoint = tls.map_err(|cause| Error::Tls {
+                url: url.to_owned(),
+                cause,
+            })?;
+        }
         let channel = endpoint
             .connect_timeout(CONNECT_TIMEOUT)
             .initial_stream_window_size(window(settings.stream_window_bytes))
@@ -177,12 +206,20 @@ impl Client {
                 url: url.to_owned(),
                 cause,
             })?;
-        Ok(Client::from_channel(channel))
+        Ok(Client {
+            channel,
+            bearer: security.bearer(),
+            over_tls,
+        })
     }
 
     /// A client over a channel that the caller made.
     pub fn from_channel(channel: Channel) -> Client {
-        Client { channel }
+        Client {
+            channel,
+            bearer: None,
+            over_tls: false,
+        }
     }
 
     /// Opens one `SolveBatch` call: boards go into the [`Feed`], their results come out of the
@@ -207,12 +244,16 @@ impl Client {
         let feed = Feed::new(requests, sent, Arc::clone(&window), options, per_message);
         let mut rpc = Grpc::new(self.channel.clone());
         rpc.ready().await.map_err(|cause| Error::lost(&cause))?;
-        let requests = Request::new(ReceiverStream::new(outgoing));
+        let mut requests = Request::new(ReceiverStream::new(outgoing));
+        if let Some(bearer) = &self.bearer {
+            let metadata = requests.metadata_mut();
+            metadata.insert("authorization", bearer.clone());
+        }
         let path = PathAndQuery::from_static("/sudoku.v1.SudokuSolver/SolveBatch");
         let responses = rpc
             .streaming(requests, path, BatchCodec)
             .await
-            .map_err(|status| Error::rpc(0, &status))?
+            .map_err(|status| Error::refused(&status, self.over_tls))?
             .into_inner();
         Ok((feed, Answers::new(responses, unanswered, window)))
     }

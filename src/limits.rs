@@ -60,7 +60,19 @@ pub const HEADER_BYTES_MAX: u32 = 16 << 10;
 /// How many more are read, so that their sender can be told; who sends still more gets HTTP's 431.
 pub const HEADER_BYTES_SLACK: u32 = 16 << 10;
 
-/// How long a new connection may take to begin HTTP/2.
+/// Bytes of a file with certificates, a key, tokens or settings.
+pub const SECRET_FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// Tokens of a server; each call's is compared with all of them.
+pub const TOKENS_MAX: usize = 256;
+
+/// How often files with certificates and tokens are looked at.
+pub const RELOAD_INTERVAL: Duration = Duration::from_secs(10);
+
+/// The shortest time between two looks, whatever was asked for.
+pub const RELOAD_INTERVAL_MIN: Duration = Duration::from_millis(10);
+
+/// How long a new connection may take to begin TLS, if it does, and HTTP/2.
 pub const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long a connection may be without a call.

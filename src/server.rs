@@ -1,20 +1,24 @@
 //! Connections, health, reflection, and the way from the first call to the last.
 
 mod accept;
+pub mod auth;
 mod calls;
 mod config;
 mod connection;
 mod connection_limits;
+mod prefaced;
+pub mod reload;
 mod routes;
 pub mod signals;
 pub mod telemetry;
+pub mod tls;
 mod turn_away;
 
 use std::io;
 
 use tokio::{net::TcpListener, time};
 
-use self::{accept::Connections, routes::Health};
+use self::{accept::Connections, connection::Setup, routes::Health, tls::handshake::Tls};
 pub use self::{
     config::{Config, Http2},
     connection_limits::ConnectionLimits,
@@ -57,9 +61,14 @@ pub async fn serve(
     let pool = Pool::start(config.workers, config.cpu_level, queue).map_err(ServeError::Threads)?;
     let life = Life::new();
     let service = SolverService::new(config.settings(), pool, life.clone());
-    let routes = routes::routes(service, &health)?;
-
-    let mut connections = Connections::new(routes, config.connection, config.http2, life.watch());
+    let setup = Setup {
+        routes: routes::routes(service, &health, config.reflection)?,
+        access: config.access,
+        http2: accept::http2(config.connection, config.http2),
+        limits: config.connection,
+        life: life.watch(),
+    };
+    let mut connections = Connections::new(setup, config.tls.map(Tls::new));
     health.set_serving(true).await;
     connections.accept(listener, shutdown).await;
 

@@ -12,8 +12,8 @@ use clap::{Args, ValueEnum, value_parser};
 use tokio::runtime::Handle;
 
 use self::{input::Input, output::Output, progress::Progress};
-use super::{connect::ConnectArgs, local::LocalServer};
-use crate::client::{Answers, BatchSettings, Client};
+use super::{Misconfigured, connect::ConnectArgs, local::LocalServer, security::SecurityArgs};
+use crate::client::{Answers, BatchSettings, Client, Security};
 
 /// Solve boards from files or standard input, one answer a line, in the order of the boards.
 ///
@@ -46,6 +46,9 @@ pub(super) struct SolveArgs {
 
     #[command(flatten)]
     connect: ConnectArgs,
+
+    #[command(flatten)]
+    security: SecurityArgs,
 }
 
 const AFTER_HELP: &str = "\
@@ -71,12 +74,17 @@ pub(super) fn run(args: &SolveArgs) -> anyhow::Result<()> {
     let runtime = super::runtime()?;
     let done = runtime.block_on(async {
         if let Some(url) = &args.server {
-            return solve(args, input, url).await;
+            let security = args.security.read(url)?;
+            return solve(args, input, url, &security).await;
+        }
+        if let Some(flag) = args.security.flag() {
+            let text = format!("{flag} needs --server, the server that it is for");
+            return Err(Misconfigured(text).into());
         }
         let mut local = LocalServer::start().await?;
-        let url = local.url().to_owned();
+        let (url, security) = (local.url().to_owned(), Security::default());
         tokio::select! {
-            done = solve(args, input, &url) => done,
+            done = solve(args, input, &url, &security) => done,
             failure = local.failure() => Err(failure),
         }
     });
@@ -85,8 +93,13 @@ pub(super) fn run(args: &SolveArgs) -> anyhow::Result<()> {
     done
 }
 
-async fn solve(args: &SolveArgs, input: Input, url: &str) -> anyhow::Result<()> {
-    let client = Client::connect_with(url, args.connect.into()).await?;
+async fn solve(
+    args: &SolveArgs,
+    input: Input,
+    url: &str,
+    security: &Security,
+) -> anyhow::Result<()> {
+    let client = Client::connect_secured(url, args.connect.into(), security).await?;
     let settings = BatchSettings {
         solution_limit: args.limit,
         node_limit: args.node_limit,
@@ -139,10 +152,8 @@ pub(super) fn server_url(text: &str) -> Result<String, String> {
     } else {
         format!("http://{text}")
     };
-    let authority = match url.split_once("://") {
-        Some(("http", rest)) => rest,
-        Some(("https", _)) => return Err("TLS is not built in; use http://".to_owned()),
-        _ => return Err("a server's URL begins with http://".to_owned()),
+    let Some(("http" | "https", authority)) = url.split_once("://") else {
+        return Err("a server's URL begins with http:// or https://".to_owned());
     };
     if authority.is_empty() || authority.contains(char::is_whitespace) {
         return Err("a server's URL looks like http://127.0.0.1:50051".to_owned());

@@ -1,5 +1,5 @@
 //! The calls of one connection: counted, so that one without any is known, and refused when their
-//! headers are too long.
+//! headers are too long or lack a token.
 
 use std::{
     convert::Infallible,
@@ -17,12 +17,14 @@ use hyper::{
 use tokio::time::{self, Instant};
 use tonic::{Status, body::Body, codegen::Service as _, service::Routes};
 
+use super::auth::Access;
 use crate::service::{failure::Failure, retire::Retire, status};
 
 /// What a connection shares with its calls.
 #[derive(Clone, Debug)]
 pub(super) struct Calls {
     header_bytes_max: u32,
+    access: Access,
     retire: Retire,
     open: Arc<Mutex<Open>>,
 }
@@ -35,13 +37,14 @@ struct Open {
 }
 
 impl Calls {
-    pub(super) fn new(header_bytes_max: u32) -> Self {
+    pub(super) fn new(header_bytes_max: u32, access: Access) -> Self {
         let open = Open {
             calls: 0,
             ended: Instant::now(),
         };
         Calls {
             header_bytes_max,
+            access,
             retire: Retire::default(),
             open: Arc::new(Mutex::new(open)),
         }
@@ -77,16 +80,24 @@ impl Calls {
         mut request: Request<Incoming>,
     ) -> Result<Response<Answer>, Infallible> {
         let call = OpenCall::new(self.open);
-        let bytes = header_bytes(&request);
-        let max = self.header_bytes_max;
-        let response = if bytes > usize::try_from(max).unwrap_or(usize::MAX) {
-            status::status(&Failure::Headers { bytes, max }).into_http()
-        } else {
-            request.extensions_mut().insert(self.retire);
-            routes.call(request).await?
+        let response = match admit(&request, self.header_bytes_max, &self.access) {
+            Ok(()) => {
+                request.extensions_mut().insert(self.retire);
+                routes.call(request).await?
+            }
+            Err(failure) => status::status(&failure).into_http(),
         };
         Ok(response.map(|body| Answer { body, _call: call }))
     }
+}
+
+/// What a call is refused for before anything of it but its headers is read.
+fn admit(request: &Request<Incoming>, max: u32, access: &Access) -> Result<(), Failure> {
+    let bytes = header_bytes(request);
+    if bytes > usize::try_from(max).unwrap_or(usize::MAX) {
+        return Err(Failure::Headers { bytes, max });
+    }
+    access.check(request.uri().path(), request.headers())
 }
 
 /// The size of a header list, as HTTP/2 defines it.

@@ -34,6 +34,8 @@ pub fn status(failure: &Failure) -> Status {
         }
         Failure::MessageBytes { .. }
         | Failure::Headers { .. }
+        | Failure::TokenMissing
+        | Failure::TokenWrong
         | Failure::Timeout
         | Failure::Deadline
         | Failure::DeadlineMax { .. }
@@ -64,6 +66,8 @@ fn code_and_reason(failure: &Failure) -> (Code, &'static str) {
         Failure::MessageBoards { .. } => (Code::InvalidArgument, "TOO_MANY_BOARDS_IN_MESSAGE"),
         Failure::MessageBytes { .. } => (Code::ResourceExhausted, "MESSAGE_TOO_LONG"),
         Failure::Headers { .. } => (Code::ResourceExhausted, "HEADERS_TOO_LONG"),
+        Failure::TokenMissing => (Code::Unauthenticated, "TOKEN_MISSING"),
+        Failure::TokenWrong => (Code::Unauthenticated, "TOKEN_WRONG"),
         Failure::Timeout => (Code::InvalidArgument, "MALFORMED_TIMEOUT"),
         Failure::CallsFull { .. } => (Code::ResourceExhausted, "TOO_MANY_CALLS"),
         Failure::StreamsFull { .. } => (Code::ResourceExhausted, "TOO_MANY_STREAMS"),

@@ -9,6 +9,7 @@
 )]
 
 pub mod boards;
+pub mod certificates;
 pub mod peers;
 pub mod served;
 

@@ -55,7 +55,7 @@ Examples:
 #[derive(Debug, Subcommand)]
 enum Command {
     Solve(solve::SolveArgs),
-    Serve(serve::ServeArgs),
+    Serve(Box<serve::ServeArgs>),
     Bench(bench::BenchArgs),
 }
 
@@ -65,7 +65,7 @@ impl Cli {
         let done = match self.command {
             Command::Solve(args) => solve::run(&args),
             Command::Serve(args) => {
-                runtime().and_then(|runtime| runtime.block_on(serve::run(args)))
+                runtime().and_then(|runtime| runtime.block_on(serve::run(*args)))
             }
             Command::Bench(args) => bench::run(args),
         };

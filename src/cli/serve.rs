@@ -1,6 +1,7 @@
 //! `sudoku-solver serve`: the service until a signal ends it.
 
 mod limit_args;
+mod observe_args;
 
 use std::{
     net::SocketAddr,
@@ -12,7 +13,7 @@ use anyhow::Context as _;
 use clap::Args;
 use tokio::net::TcpListener;
 
-pub use self::limit_args::LimitArgs;
+pub use self::{limit_args::LimitArgs, observe_args::ObserveArgs};
 use crate::{
     batch::{Level, UnknownLevel},
     server::{
@@ -63,12 +64,17 @@ pub struct ServeArgs {
     /// What calls, streams, messages and connections may take.
     #[command(flatten)]
     pub limits: LimitArgs,
+
+    /// What can be seen from outside.
+    #[command(flatten)]
+    pub observe: ObserveArgs,
 }
 
 impl ServeArgs {
     fn config(&self) -> Config {
         let mut config = Config {
             grace: self.grace,
+            observe: self.observe.observe(),
             ..Config::default()
         };
         if let Some(workers) = self.workers {

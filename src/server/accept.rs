@@ -1,6 +1,6 @@
 //! Accepts connections and keeps them, so that a drain can end every one.
 
-use std::{io, mem, pin::pin, time::Duration};
+use std::{io, mem, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
 
 use hyper::server::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
@@ -12,7 +12,9 @@ use tokio::{
 };
 use tonic::service::Routes;
 
-use super::{ConnectionLimits, Http2, connection, turn_away::turn_away};
+use super::{
+    ConnectionLimits, Http2, calls::Calls, connection, observe::Observers, turn_away::turn_away,
+};
 use crate::{limits, service::phase::Phase};
 
 /// The open connections. Dropping them ends them, and with them their calls and searches.
@@ -26,6 +28,7 @@ pub(super) struct Connections {
     turned_away: JoinSet<()>,
     is_full: bool,
     limits: ConnectionLimits,
+    observers: Arc<Observers>,
 }
 
 impl Connections {
@@ -34,6 +37,7 @@ impl Connections {
         limits: ConnectionLimits,
         http2: Http2,
         life: watch::Receiver<Phase>,
+        observers: Arc<Observers>,
     ) -> Self {
         Connections {
             routes,
@@ -43,6 +47,7 @@ impl Connections {
             turned_away: JoinSet::new(),
             is_full: false,
             limits,
+            observers,
         }
     }
 
@@ -64,11 +69,16 @@ impl Connections {
                 Some(_) = self.tasks.join_next() => {}
                 Some(_) = self.turned_away.join_next() => {}
                 accepted = listener.accept() => match accepted {
-                    Ok((stream, _)) => self.open(stream),
+                    Ok((stream, peer)) => self.open(stream, peer),
                     Err(error) => pause_after(&error).await,
                 },
             }
         }
+    }
+
+    /// Ends every connection now.
+    pub(super) async fn cut_off(&mut self) {
+        self.tasks.shutdown().await;
     }
 
     /// Waits until every connection has closed.
@@ -76,15 +86,26 @@ impl Connections {
         while self.tasks.join_next().await.is_some() {}
     }
 
-    fn open(&mut self, stream: TcpStream) {
+    fn open(&mut self, stream: TcpStream, peer: SocketAddr) {
         let max = self.limits.connections_max;
         if self.tasks.len() < max {
             self.is_full = false;
-            let (routes, life) = (self.routes.clone(), self.life.clone());
+            let life = self.life.clone();
             let http2 = http2(self.limits, self.http2);
-            self.tasks
-                .spawn(connection::serve(stream, routes, http2, self.limits, life));
+            let counted = self.observers.connection();
+            let calls = Calls::new(
+                self.routes.clone(),
+                self.limits.header_bytes_max,
+                peer,
+                Arc::clone(&self.observers),
+            );
+            let serving = connection::serve(stream, calls, http2, self.limits, life);
+            self.tasks.spawn(async move {
+                serving.await;
+                drop(counted);
+            });
         } else {
+            self.observers.turned_away();
             // Once, and not for each of a flood.
             if !mem::replace(&mut self.is_full, true) {
                 tracing::warn!(connections = max, "turning connections away");
@@ -117,7 +138,7 @@ fn http2(of: ConnectionLimits, sizes: Http2) -> http2::Builder<TokioExecutor> {
 
 /// A client that hung up before it was accepted is no reason to wait; a system out of
 /// descriptors is, or accepting would spin.
-async fn pause_after(error: &io::Error) {
+pub(super) async fn pause_after(error: &io::Error) {
     const PAUSE: Duration = Duration::from_millis(50);
     match error.kind() {
         io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset => {}

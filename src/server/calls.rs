@@ -3,6 +3,7 @@
 
 use std::{
     convert::Infallible,
+    net::SocketAddr,
     pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll},
@@ -17,14 +18,18 @@ use hyper::{
 use tokio::time::{self, Instant};
 use tonic::{Status, body::Body, codegen::Service as _, service::Routes};
 
+use super::observe::{Observers, WatchedCall};
 use crate::service::{failure::Failure, retire::Retire, status};
 
 /// What a connection shares with its calls.
 #[derive(Clone, Debug)]
 pub(super) struct Calls {
+    routes: Routes,
     header_bytes_max: u32,
     retire: Retire,
     open: Arc<Mutex<Open>>,
+    peer: SocketAddr,
+    observers: Arc<Observers>,
 }
 
 #[derive(Debug)]
@@ -35,15 +40,23 @@ struct Open {
 }
 
 impl Calls {
-    pub(super) fn new(header_bytes_max: u32) -> Self {
+    pub(super) fn new(
+        routes: Routes,
+        header_bytes_max: u32,
+        peer: SocketAddr,
+        observers: Arc<Observers>,
+    ) -> Self {
         let open = Open {
             calls: 0,
             ended: Instant::now(),
         };
         Calls {
+            routes,
             header_bytes_max,
             retire: Retire::default(),
             open: Arc::new(Mutex::new(open)),
+            peer,
+            observers,
         }
     }
 
@@ -72,20 +85,26 @@ impl Calls {
 
     /// Answers one call.
     pub(super) async fn answer(
-        self,
-        mut routes: Routes,
+        mut self,
         mut request: Request<Incoming>,
     ) -> Result<Response<Answer>, Infallible> {
         let call = OpenCall::new(self.open);
+        let mut watched = self.observers.begin(&request, self.peer);
         let bytes = header_bytes(&request);
         let max = self.header_bytes_max;
-        let response = if bytes > usize::try_from(max).unwrap_or(usize::MAX) {
+        let mut response = if bytes > usize::try_from(max).unwrap_or(usize::MAX) {
             status::status(&Failure::Headers { bytes, max }).into_http()
         } else {
             request.extensions_mut().insert(self.retire);
-            routes.call(request).await?
+            request.extensions_mut().insert(watched.record());
+            self.routes.call(request).await?
         };
-        Ok(response.map(|body| Answer { body, _call: call }))
+        watched.answered(&mut response);
+        Ok(response.map(|body| Answer {
+            body,
+            watched,
+            _call: call,
+        }))
     }
 }
 
@@ -113,6 +132,7 @@ fn header_bytes(request: &Request<Incoming>) -> usize {
 #[derive(Debug)]
 pub(super) struct Answer {
     body: Body,
+    watched: WatchedCall,
     _call: OpenCall,
 }
 
@@ -124,7 +144,13 @@ impl HttpBody for Answer {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-        Pin::new(&mut self.body).poll_frame(cx)
+        let polled = Pin::new(&mut self.body).poll_frame(cx);
+        if let Poll::Ready(Some(Ok(frame))) = &polled
+            && let Some(trailers) = frame.trailers_ref()
+        {
+            self.watched.ended(trailers);
+        }
+        polled
     }
 
     fn is_end_stream(&self) -> bool {

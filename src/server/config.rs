@@ -2,7 +2,7 @@
 
 use std::{num::NonZeroUsize, thread, time::Duration};
 
-use super::ConnectionLimits;
+use super::{ConnectionLimits, Observe};
 use crate::{
     batch::Level,
     limits::{self, nearest},
@@ -48,6 +48,8 @@ pub struct Config {
     pub connection: ConnectionLimits,
     /// Sizes of HTTP/2.
     pub http2: Http2,
+    /// What can be seen from outside.
+    pub observe: Observe,
 }
 
 /// How much HTTP/2 lets clients send before it is read. Sizes out of range are taken as the nearest
@@ -103,6 +105,7 @@ impl Default for Config {
             stream_idle: limits::STREAM_IDLE,
             connection: ConnectionLimits::default(),
             http2: Http2::default(),
+            observe: Observe::default(),
         }
     }
 }

@@ -10,7 +10,6 @@ use std::{
 use hyper::{server::conn::http2, service::service_fn};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::{net::TcpStream, sync::watch, time};
-use tonic::service::Routes;
 
 use super::{ConnectionLimits, calls::Calls};
 use crate::service::phase::{self, Phase};
@@ -33,7 +32,7 @@ enum Why {
 /// time.
 pub(super) async fn serve(
     stream: TcpStream,
-    routes: Routes,
+    calls: Calls,
     http2: http2::Builder<TokioExecutor>,
     limits: ConnectionLimits,
     life: watch::Receiver<Phase>,
@@ -50,8 +49,7 @@ pub(super) async fn serve(
         },
         () = phase::reached(life.clone(), Phase::Draining) => return,
     }
-    let calls = Calls::new(limits.header_bytes_max);
-    let service = service_fn(|request| calls.clone().answer(routes.clone(), request));
+    let service = service_fn(|request| calls.clone().answer(request));
     let mut connection = pin!(http2.serve_connection(TokioIo::new(stream), service));
     let ended = tokio::select! {
         biased;

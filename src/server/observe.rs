@@ -15,6 +15,7 @@ mod call;
 mod listener;
 mod method;
 mod metrics;
+mod process;
 mod request_id;
 mod requests;
 mod traces;

@@ -9,6 +9,7 @@
 )]
 
 pub mod boards;
+pub mod logged;
 pub mod peers;
 pub mod served;
 

@@ -7,15 +7,15 @@
 use std::{
     fmt::Write as _,
     sync::{Arc, Once},
+    time::SystemTime,
 };
 
 use metrics::{Unit, counter, describe_counter, describe_gauge, gauge};
 use metrics_exporter_prometheus::{
     PrometheusBuilder, PrometheusHandle, PrometheusRecorder, formatting,
 };
-use metrics_process::Collector;
 
-use super::{method::Method, requests::Requests};
+use super::{method::Method, process, requests::Requests};
 use crate::{
     batch::Level,
     service::{
@@ -39,7 +39,7 @@ pub(super) struct Metrics {
     sources: Sources,
     recorder: PrometheusRecorder,
     handle: PrometheusHandle,
-    process: Collector,
+    begun: SystemTime,
     described: Once,
 }
 
@@ -53,7 +53,7 @@ impl Metrics {
             sources,
             handle: recorder.handle(),
             recorder,
-            process: Collector::default(),
+            begun: SystemTime::now(),
             described: Once::new(),
         }
     }
@@ -62,15 +62,19 @@ impl Metrics {
     pub(super) fn text(&self) -> String {
         metrics::with_local_recorder(&self.recorder, || {
             self.described.call_once(|| {
-                self.process.describe();
+                process::describe();
                 describe();
             });
-            self.process.collect();
+            process::gather(self.begun);
             self.build();
             self.calls();
             self.boards();
         });
         let mut text = self.handle.render();
+        let cpu = "process_cpu_seconds_total";
+        begin(&mut text, cpu, "CPU time of all threads.", "counter");
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "{cpu} {}", process::cpu_time().as_secs_f64());
         self.histograms(&mut text);
         text
     }
@@ -132,6 +136,7 @@ impl Metrics {
             text,
             "sudoku_request_duration_seconds",
             "Time from the headers of a call to the last of its answer.",
+            "histogram",
         );
         for method in Method::every() {
             let label = format!("method=\"{}\"", method.name());
@@ -150,6 +155,7 @@ impl Metrics {
             text,
             "sudoku_queue_time_seconds",
             "Time that a job waited for a solver thread: a single call, or up to 256 boards of a stream.",
+            "histogram",
         );
         for (line, of) in LINES {
             let label = format!("line=\"{line}\"");
@@ -165,6 +171,7 @@ impl Metrics {
             text,
             "sudoku_solve_time_seconds",
             "Engine time of a board; the times of all boards add up to that of the engines.",
+            "histogram",
         );
         series(text, "sudoku_solve_time_seconds", "", 7, tally.solve());
     }
@@ -217,10 +224,10 @@ fn describe() {
     );
 }
 
-/// The lines before the series of a histogram.
-fn begin(text: &mut String, name: &str, help: &str) {
+/// The lines before the series of a metric.
+fn begin(text: &mut String, name: &str, help: &str, kind: &str) {
     formatting::write_help_line(text, name, None, None, help);
-    formatting::write_type_line(text, name, None, None, "histogram");
+    formatting::write_type_line(text, name, None, None, kind);
 }
 
 /// One series of a histogram: its bounds are powers of two, from 2^`first` ns to 17 s.
@@ -252,10 +259,10 @@ fn series(text: &mut String, name: &str, label: &str, first: usize, histogram: &
     clippy::cast_precision_loss,
     reason = "Prometheus knows no other numbers"
 )]
-fn float(number: u64) -> f64 {
+pub(super) fn float(number: u64) -> f64 {
     number as f64
 }
 
-fn size(number: usize) -> f64 {
+pub(super) fn size(number: usize) -> f64 {
     float(u64::try_from(number).unwrap_or(u64::MAX))
 }

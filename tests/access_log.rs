@@ -4,13 +4,16 @@
 
 mod binary;
 
+use std::time::Duration;
+
 use binary::{
-    boards::{MALFORMED, UNIQUE},
+    boards::{LONG, MALFORMED, UNIQUE},
     logged::Logged,
 };
 use sudoku_solver::wire::pb::{
-    SolveBatchRequest, SolveRequest, sudoku_solver_client::SudokuSolverClient,
+    SolveBatchRequest, SolveOptions, SolveRequest, sudoku_solver_client::SudokuSolverClient,
 };
+use tokio::time;
 use tonic::{
     Request,
     metadata::{MetadataMap, MetadataValue},
@@ -88,10 +91,26 @@ async fn every_call_has_a_line() {
         (&SOLVE_BATCH.into(), &"OK".into())
     );
     assert_eq!(line["boards"], 300);
-    let open = client.solve_batch(tokio_stream::pending()).await.unwrap();
-    drop(open);
-    assert_eq!(served.access()["code"], "CANCELLED");
     assert_eq!(served.end().code, Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_that_is_given_up_has_a_line() {
+    let mut served = Logged::start(&["--access-log", "all", "--metrics-listen", "127.0.0.1:0"]);
+    let mut client = client(&served).await;
+    let mut call = solve(LONG, &[]);
+    call.get_mut().options = Some(SolveOptions {
+        solution_limit: None,
+        node_limit: Some(u32::MAX),
+    });
+    let waiting = tokio::spawn(async move { client.solve(call).await });
+    // It may be given up when the server has it, which the metrics tell.
+    let begun = format!("sudoku_requests_in_flight{{method=\"{SOLVE}\"}} 1\n");
+    while !served.scrape().contains(&begun) {
+        time::sleep(Duration::from_millis(20)).await;
+    }
+    waiting.abort();
+    assert_eq!(served.access()["code"], "CANCELLED");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

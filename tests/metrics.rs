@@ -19,7 +19,7 @@ use std::{
 
 use binary::{
     Run,
-    boards::{CLASHING, EMPTY, MALFORMED, TWO, UNIQUE, UNSOLVABLE},
+    boards::{CLASHING, EMPTY, LONG, MALFORMED, TWO, UNIQUE, UNSOLVABLE},
     logged::Logged,
     repository, run,
 };
@@ -56,10 +56,6 @@ fn request(board: &str, options: Option<SolveOptions>) -> SolveRequest {
         options,
     }
 }
-
-/// No solution, and a proof that takes longer than a test looks.
-const LONG: &str =
-    ".................5...........1...27...........4...1.9.......72......29...5.......";
 
 /// Options that let a search go on. Boards of which more than 64 solutions are wanted are searched one
 /// by one, others in the engine of many boards.

@@ -13,7 +13,11 @@ use tokio::{
 use tonic::service::Routes;
 
 use super::{
-    ConnectionLimits, Http2, calls::Calls, connection, observe::Observers, turn_away::turn_away,
+    ConnectionLimits, Http2,
+    calls::Calls,
+    connection,
+    observe::{Observers, Watch},
+    turn_away::turn_away,
 };
 use crate::{limits, service::phase::Phase};
 
@@ -93,12 +97,8 @@ impl Connections {
             let life = self.life.clone();
             let http2 = http2(self.limits, self.http2);
             let counted = self.observers.connection();
-            let calls = Calls::new(
-                self.routes.clone(),
-                self.limits.header_bytes_max,
-                peer,
-                Arc::clone(&self.observers),
-            );
+            let watch = Watch::new(Arc::clone(&self.observers), peer);
+            let calls = Calls::new(self.routes.clone(), self.limits.header_bytes_max, watch);
             let serving = connection::serve(stream, calls, http2, self.limits, life);
             self.tasks.spawn(async move {
                 serving.await;

@@ -3,7 +3,6 @@
 
 use std::{
     convert::Infallible,
-    net::SocketAddr,
     pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll},
@@ -18,7 +17,7 @@ use hyper::{
 use tokio::time::{self, Instant};
 use tonic::{Status, body::Body, codegen::Service as _, service::Routes};
 
-use super::observe::{Observers, WatchedCall};
+use super::observe::{Watch, WatchedCall};
 use crate::service::{failure::Failure, retire::Retire, status};
 
 /// What a connection shares with its calls.
@@ -28,8 +27,7 @@ pub(super) struct Calls {
     header_bytes_max: u32,
     retire: Retire,
     open: Arc<Mutex<Open>>,
-    peer: SocketAddr,
-    observers: Arc<Observers>,
+    watch: Arc<Watch>,
 }
 
 #[derive(Debug)]
@@ -40,12 +38,7 @@ struct Open {
 }
 
 impl Calls {
-    pub(super) fn new(
-        routes: Routes,
-        header_bytes_max: u32,
-        peer: SocketAddr,
-        observers: Arc<Observers>,
-    ) -> Self {
+    pub(super) fn new(routes: Routes, header_bytes_max: u32, watch: Watch) -> Self {
         let open = Open {
             calls: 0,
             ended: Instant::now(),
@@ -55,8 +48,7 @@ impl Calls {
             header_bytes_max,
             retire: Retire::default(),
             open: Arc::new(Mutex::new(open)),
-            peer,
-            observers,
+            watch: Arc::new(watch),
         }
     }
 
@@ -89,7 +81,7 @@ impl Calls {
         mut request: Request<Incoming>,
     ) -> Result<Response<Answer>, Infallible> {
         let call = OpenCall::new(self.open);
-        let mut watched = self.observers.begin(&request, self.peer);
+        let mut watched = self.watch.begin(&request);
         let bytes = header_bytes(&request);
         let max = self.header_bytes_max;
         let mut response = if bytes > usize::try_from(max).unwrap_or(usize::MAX) {

@@ -22,11 +22,9 @@ mod traces;
 
 use std::{net::SocketAddr, sync::Arc};
 
-use hyper::{Request, body::Incoming};
-
 pub use self::access::AccessLog;
 pub(super) use self::{
-    call::WatchedCall,
+    call::{Watch, WatchedCall},
     listener::MetricsListener,
     metrics::Sources,
     requests::{CountedConnection, Requests},
@@ -62,15 +60,6 @@ pub(super) struct Observers {
 }
 
 impl Observers {
-    /// Begins to watch a call.
-    pub(super) fn begin(
-        self: &Arc<Self>,
-        request: &Request<Incoming>,
-        peer: SocketAddr,
-    ) -> WatchedCall {
-        WatchedCall::begin(Arc::clone(self), request, peer)
-    }
-
     /// Counts a connection, which is open until what is returned is dropped.
     pub(super) fn connection(&self) -> Option<CountedConnection> {
         self.requests.clone().map(CountedConnection::new)

@@ -14,16 +14,24 @@ use tonic_types::StatusExt as _;
 use super::{Observers, method::Method, request_id};
 use crate::service::{record::Record, status};
 
+/// Who is told of the calls of a connection.
+#[derive(Debug)]
+pub(in crate::server) struct Watch {
+    observers: Arc<Observers>,
+    peer: SocketAddr,
+}
+
 /// A call that is open. When it is dropped everybody is told how it ended.
+///
+/// It is kept small: with the answer it is part of, it is moved about.
 #[derive(Debug)]
 pub(in crate::server) struct WatchedCall {
-    observers: Arc<Observers>,
+    watch: Arc<Watch>,
     method: Method,
     begun: Instant,
-    peer: SocketAddr,
     record: Record,
-    /// The caller's trace.
-    parent: Option<Context>,
+    /// The caller's trace, if calls are traced.
+    parent: Option<Box<Context>>,
     /// How it ended; until that is known, it was given up by its caller.
     code: Code,
 }
@@ -38,29 +46,34 @@ pub(super) struct Ended<'a> {
     pub(super) record: &'a Record,
 }
 
-impl WatchedCall {
-    pub(super) fn begin(
-        observers: Arc<Observers>,
-        request: &Request<Incoming>,
-        peer: SocketAddr,
-    ) -> Self {
+impl Watch {
+    pub(in crate::server) fn new(observers: Arc<Observers>, peer: SocketAddr) -> Self {
+        Watch { observers, peer }
+    }
+
+    /// Begins to watch a call.
+    pub(in crate::server) fn begin(self: &Arc<Self>, request: &Request<Incoming>) -> WatchedCall {
         let method = Method::of(request.uri().path());
-        if let Some(requests) = &observers.requests {
+        let Observers {
+            requests, traces, ..
+        } = &*self.observers;
+        if let Some(requests) = requests {
             requests.begun(method);
         }
         let headers = request.headers();
-        let parent = observers.traces.as_ref();
+        let parent = traces.as_ref().map(|traces| traces.parent(headers));
         WatchedCall {
+            watch: Arc::clone(self),
             method,
             begun: Instant::now(),
-            peer,
             record: Record::new(request_id::request_id(headers)),
-            parent: parent.map(|traces| traces.parent(headers)),
+            parent: parent.map(Box::new),
             code: Code::Cancelled,
-            observers,
         }
     }
+}
 
+impl WatchedCall {
     /// What the service is to keep of the call.
     pub(in crate::server) fn record(&self) -> Record {
         self.record.clone()
@@ -83,7 +96,7 @@ impl WatchedCall {
         let code = headers.get(Status::GRPC_STATUS);
         self.code = code.map_or(Code::Unknown, |code| Code::from_bytes(code.as_bytes()));
         if self.code != Code::Ok
-            && let Some(requests) = &self.observers.requests
+            && let Some(requests) = &self.watch.observers.requests
             && let Some(info) =
                 Status::from_header_map(headers).and_then(|status| status.get_details_error_info())
             // Reasons of our own are few.
@@ -96,19 +109,20 @@ impl WatchedCall {
 
 impl Drop for WatchedCall {
     fn drop(&mut self) {
+        let Watch { observers, peer } = &*self.watch;
         let ended = Ended {
             method: self.method,
             code: self.code,
             time: self.begun.elapsed(),
-            peer: self.peer,
+            peer: *peer,
             record: &self.record,
         };
-        if let Some(requests) = &self.observers.requests {
+        if let Some(requests) = &observers.requests {
             requests.ended(&ended);
         }
-        if let (Some(traces), Some(parent)) = (&self.observers.traces, &self.parent) {
+        if let (Some(traces), Some(parent)) = (&observers.traces, &self.parent) {
             traces.span(&ended, parent);
         }
-        self.observers.access_log.write(&ended);
+        observers.access_log.write(&ended);
     }
 }

@@ -18,7 +18,7 @@ pub struct ObserveArgs {
     #[arg(long, env = "SUDOKU_ACCESS_LOG", default_value = "streams", value_enum)]
     pub access_log: AccessLog,
 
-    /// OpenTelemetry collector that the traces of calls go to by OTLP over gRPC, as in <http://127.0.0.1:4317> [default: nowhere]
+    /// OpenTelemetry collector that the traces of calls go to by OTLP over gRPC, as in `http://127.0.0.1:4317` [default: nowhere]
     #[arg(long, env = "SUDOKU_OTLP_ENDPOINT", value_name = "URL", value_parser = endpoint)]
     pub otlp_endpoint: Option<String>,
 

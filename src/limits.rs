@@ -115,6 +115,21 @@ pub const KEEPALIVE_INTERVAL: Duration = Duration::from_mins(1);
 /// How long it may take to say so.
 pub const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(20);
 
+/// Scrapes of the metrics at once; more wait to be accepted.
+pub const SCRAPES_MAX: usize = 8;
+
+/// How long a scrape of the metrics may take.
+pub const SCRAPE_TIME_MAX: Duration = Duration::from_secs(10);
+
+/// Spans that wait to be sent to a collector; more are dropped.
+pub const TRACES_QUEUED_MAX: usize = 4_096;
+
+/// How long a collector may take to accept some of them.
+pub const TRACES_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long the end of the server waits for the last of them, if so much is left of the grace time.
+pub const TRACES_LAST: Duration = Duration::from_secs(2);
+
 /// How long a drain waits for calls.
 pub const GRACE: Duration = Duration::from_secs(30);
 

@@ -28,6 +28,9 @@ step "clients of other languages, into target/peers"
 tests/peers.sh
 export SUDOKU_PEERS=target/peers
 
+step "promtool, for metrics and alerts"
+tests/promtool.sh
+
 step "plots are those of their numbers"
 benches/plots/draw.py --check
 

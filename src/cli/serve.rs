@@ -3,6 +3,7 @@
 mod auth_args;
 mod exposure;
 mod limit_args;
+mod observe_args;
 mod tls_args;
 
 use std::{
@@ -16,7 +17,9 @@ use anyhow::Context as _;
 use clap::Args;
 use tokio::net::TcpListener;
 
-pub use self::{auth_args::AuthArgs, limit_args::LimitArgs, tls_args::TlsArgs};
+pub use self::{
+    auth_args::AuthArgs, limit_args::LimitArgs, observe_args::ObserveArgs, tls_args::TlsArgs,
+};
 use super::Misconfigured;
 use crate::{
     batch::{Level, UnknownLevel},
@@ -90,6 +93,10 @@ pub struct ServeArgs {
     /// What calls, streams, messages and connections may take.
     #[command(flatten)]
     pub limits: LimitArgs,
+
+    /// What can be seen from outside.
+    #[command(flatten)]
+    pub observe: ObserveArgs,
 }
 
 const AFTER_HELP: &str = "\
@@ -123,6 +130,7 @@ impl ServeArgs {
     fn config(&self) -> Config {
         let mut config = Config {
             grace: self.grace,
+            observe: self.observe.observe(),
             ..Config::default()
         };
         if let Some(workers) = self.workers {

@@ -60,6 +60,11 @@ impl Connections {
         }
     }
 
+    /// Ends every connection now.
+    pub(super) async fn cut_off(&mut self) {
+        self.tasks.shutdown().await;
+    }
+
     /// Waits until every connection has closed.
     pub(super) async fn closed(&mut self) {
         while self.tasks.join_next().await.is_some() {}
@@ -70,8 +75,13 @@ impl Connections {
         if self.tasks.len() < max {
             self.is_full = false;
             let (tls, setup) = (self.tls.clone(), self.setup.clone());
-            self.tasks.spawn(connection::open(stream, peer, tls, setup));
+            let counted = self.setup.observers.connection();
+            self.tasks.spawn(async move {
+                connection::open(stream, peer, tls, setup).await;
+                drop(counted);
+            });
         } else {
+            self.setup.observers.turned_away();
             // Once, and not for each of a flood.
             if !mem::replace(&mut self.is_full, true) {
                 tracing::warn!(connections = max, "turning connections away");
@@ -107,7 +117,7 @@ pub(super) fn http2(of: ConnectionLimits, sizes: Http2) -> http2::Builder<TokioE
 
 /// A client that hung up before it was accepted is no reason to wait; a system out of
 /// descriptors is, or accepting would spin.
-async fn pause_after(error: &io::Error) {
+pub(super) async fn pause_after(error: &io::Error) {
     const PAUSE: Duration = Duration::from_millis(50);
     match error.kind() {
         io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset => {}

@@ -4,7 +4,7 @@ use std::{num::NonZeroUsize, thread, time::Duration};
 
 use tokio_rustls::rustls::ServerConfig;
 
-use super::{ConnectionLimits, auth::Access, reload::Live};
+use super::{ConnectionLimits, Observe, auth::Access, reload::Live};
 use crate::{
     batch::Level,
     limits::{self, nearest},
@@ -57,6 +57,8 @@ pub struct Config {
     pub access: Access,
     /// Whether tools may ask for the contract. Default: yes.
     pub reflection: bool,
+    /// What can be seen from outside.
+    pub observe: Observe,
 }
 
 /// How much HTTP/2 lets clients send before it is read. Sizes out of range are taken as the nearest
@@ -115,6 +117,7 @@ impl Default for Config {
             tls: None,
             access: Access::default(),
             reflection: true,
+            observe: Observe::default(),
         }
     }
 }

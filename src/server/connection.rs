@@ -5,6 +5,7 @@ use std::{
     io,
     net::SocketAddr,
     pin::pin,
+    sync::Arc,
     time::Duration,
 };
 
@@ -19,7 +20,12 @@ use tokio::{
 use tonic::service::Routes;
 
 use super::{
-    ConnectionLimits, auth::Access, calls::Calls, prefaced::Prefaced, tls::handshake::Tls,
+    ConnectionLimits,
+    auth::Access,
+    calls::Calls,
+    observe::{Observers, Watch},
+    prefaced::Prefaced,
+    tls::handshake::Tls,
 };
 use crate::service::phase::{self, Phase};
 
@@ -31,6 +37,7 @@ pub(super) struct Setup {
     pub(super) http2: http2::Builder<TokioExecutor>,
     pub(super) limits: ConnectionLimits,
     pub(super) life: watch::Receiver<Phase>,
+    pub(super) observers: Arc<Observers>,
 }
 
 /// Why a connection is told to end.
@@ -53,10 +60,10 @@ pub(super) async fn open(stream: TcpStream, peer: SocketAddr, tls: Option<Tls>, 
     if let Some(tls) = tls {
         let handshake = async { Prefaced::new(tls.accept(stream, peer).await?).await };
         if let Some(stream) = begun(handshake, &setup).await {
-            serve(stream, setup).await;
+            serve(stream, peer, setup).await;
         }
     } else if let Some(stream) = begun(Prefaced::new(stream), &setup).await {
-        serve(stream, setup).await;
+        serve(stream, peer, setup).await;
     }
 }
 
@@ -80,16 +87,22 @@ async fn begun<S>(
 /// Serves a connection until its client ends it or is told to open no more calls (GOAWAY). Then it
 /// closes after its last call, which has until the end of the drain, or else until that of the grace
 /// time.
-async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, setup: Setup) {
+async fn serve(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    peer: SocketAddr,
+    setup: Setup,
+) {
     let Setup {
         routes,
         access,
         http2,
         limits,
         life,
+        observers,
     } = setup;
-    let calls = Calls::new(limits.header_bytes_max, access);
-    let service = service_fn(|request| calls.clone().answer(routes.clone(), request));
+    let watch = Watch::new(observers, peer);
+    let calls = Calls::new(routes, limits.header_bytes_max, access, watch);
+    let service = service_fn(|request| calls.clone().answer(request));
     let mut connection = pin!(http2.serve_connection(TokioIo::new(stream), service));
     let ended = tokio::select! {
         biased;

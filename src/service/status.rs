@@ -14,7 +14,8 @@ pub fn undecodable(error: &DecodeError) -> Status {
     Status::internal(error.to_string())
 }
 
-const DOMAIN: &str = "sudoku.v1";
+/// Whose reasons are in the details of an error.
+pub const DOMAIN: &str = "sudoku.v1";
 
 /// The status that a caller sees: code, text, and details for programs.
 pub fn status(failure: &Failure) -> Status {

@@ -1,6 +1,7 @@
 //! Mixed load on the real binary: easy boards, the worst, malformed ones, calls that are given up, clients
 //! that read slowly or not, garbage, and connections that come and go. Its memory, descriptors and threads
-//! must not grow, and every answer must be right.
+//! must not grow, and every answer must be right. Beside it a second server is restarted again and again
+//! under clients that go on.
 //!
 //! A few seconds by default; `SUDOKU_SOAK=30m cargo test --release --test soak -- --nocapture` is what
 //! counts. `docs/reliability.md` has the result.
@@ -10,6 +11,8 @@
 
 mod binary;
 mod common;
+#[path = "soak/restarts.rs"]
+mod restarts;
 
 use std::{
     env, fs,
@@ -181,7 +184,7 @@ fn duration() -> Duration {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn mixed_load_leaves_nothing_behind() {
-    let mut served = Served::with(&["--workers", "2", "--connection-age", "10s"]);
+    let served = Served::with(&["--workers", "2", "--connection-age", "10s"]);
     let time = duration();
     let idle = figures(&served);
     let load = Load {
@@ -197,6 +200,7 @@ async fn mixed_load_leaves_nothing_behind() {
     clients.spawn(repeat(load.clone(), given_up));
     clients.spawn(slow_readers(load.clone()));
     clients.spawn(strangers(load.clone()));
+    clients.spawn(restarts::restarts(load.clone(), time));
     let mut seen = Vec::new();
     loop {
         tokio::select! {
@@ -227,14 +231,6 @@ async fn mixed_load_leaves_nothing_behind() {
         }
         tokio::time::sleep(SOON).await;
     }
-    let id = served.child.id().to_string();
-    assert!(
-        std::process::Command::new("kill")
-            .arg(id)
-            .status()
-            .unwrap()
-            .success()
-    );
-    let ended = tokio::task::spawn_blocking(move || served.child.wait());
-    assert_eq!(ended.await.unwrap().unwrap().code(), Some(0));
+    let ended = tokio::task::spawn_blocking(move || served.terminated());
+    assert_eq!(ended.await.unwrap().code(), Some(0));
 }

@@ -2,7 +2,7 @@
 
 use std::{
     io::{BufRead as _, BufReader},
-    process::{Child, Stdio},
+    process::{Child, Command, ExitStatus, Stdio},
     thread,
 };
 
@@ -22,11 +22,16 @@ impl Served {
         Served::with(&[])
     }
 
-    /// Returns when the server listens: its log says on which port.
     #[track_caller]
     pub fn with(args: &[&str]) -> Served {
+        Served::at("127.0.0.1:0", args)
+    }
+
+    /// Returns when the server listens: its log says on which port.
+    #[track_caller]
+    pub fn at(listen: &str, args: &[&str]) -> Served {
         let mut child = binary()
-            .args(["serve", "--listen", "127.0.0.1:0", "--log-format", "json"])
+            .args(["serve", "--listen", listen, "--log-format", "json"])
             .args(args)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -42,6 +47,14 @@ impl Served {
 
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
+    }
+
+    /// Sends SIGTERM and waits for the end.
+    #[track_caller]
+    pub fn terminated(mut self) -> ExitStatus {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").arg(id).status().unwrap().success());
+        self.child.wait().unwrap()
     }
 }
 

@@ -34,6 +34,17 @@ step "contract"
 step "release build"
 cargo build --release --locked
 
+# The board that panics a solver thread in builds for tests (src/service/fault.rs) is one like any other.
+step "no fault is left in the release build"
+board=$(sed -n 's/^ *"\(.\{81\}\)";$/\1/p' src/service/fault.rs)
+target/release/sudoku-solver solve <<<"$board" | grep CLASHING_GIVENS
+for trace in "$board" "the fault board"; do
+    if grep -qaF "$trace" target/release/sudoku-solver; then
+        echo "the release build holds: $trace" >&2
+        exit 1
+    fi
+done
+
 if [[ ! -d ../shared ]]; then
     printf '\n../shared is not there: the tests that read it say so and check nothing\n'
 fi

@@ -5,6 +5,7 @@ mod calls;
 mod config;
 mod connection;
 mod connection_limits;
+mod linger;
 mod routes;
 pub mod signals;
 pub mod telemetry;

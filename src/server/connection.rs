@@ -12,7 +12,11 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::{net::TcpStream, sync::watch, time};
 use tonic::service::Routes;
 
-use super::{ConnectionLimits, calls::Calls};
+use super::{
+    ConnectionLimits,
+    calls::Calls,
+    linger::{Lent, linger},
+};
 use crate::service::phase::{self, Phase};
 
 /// What every HTTP/2 client says first.
@@ -52,25 +56,31 @@ pub(super) async fn serve(
     }
     let calls = Calls::new(limits.header_bytes_max);
     let service = service_fn(|request| calls.clone().answer(routes.clone(), request));
-    let mut connection = pin!(http2.serve_connection(TokioIo::new(stream), service));
-    let ended = tokio::select! {
-        biased;
-        ended = connection.as_mut() => ended,
-        why = told(&calls, limits, life) => {
-            tracing::debug!(?why, "a connection is told to end");
-            connection.as_mut().graceful_shutdown();
-            if why == Why::Draining {
-                connection.await
-            } else if let Ok(ended) = time::timeout(limits.age_grace, connection).await {
-                ended
-            } else {
-                tracing::debug!(?why, "cut off a connection that did not close");
-                return;
+    let (stream, returned) = Lent::new(stream);
+    let ended = {
+        let mut connection = pin!(http2.serve_connection(TokioIo::new(stream), service));
+        tokio::select! {
+            biased;
+            ended = connection.as_mut() => ended,
+            why = told(&calls, limits, life) => {
+                tracing::debug!(?why, "a connection is told to end");
+                connection.as_mut().graceful_shutdown();
+                if why == Why::Draining {
+                    connection.await
+                } else if let Ok(ended) = time::timeout(limits.age_grace, connection).await {
+                    ended
+                } else {
+                    tracing::debug!(?why, "cut off a connection that did not close");
+                    return;
+                }
             }
         }
     };
     if let Err(error) = ended {
         tracing::debug!(%error, "a connection ended in an error");
+    } else if let Ok(stream) = returned.await {
+        // Whoever neither reads nor hangs up by then has had his time.
+        let _ = time::timeout(limits.age_grace, linger(stream)).await;
     }
 }
 

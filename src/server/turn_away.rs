@@ -2,11 +2,9 @@
 
 use std::time::Duration;
 
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpStream,
-    time,
-};
+use tokio::{io::AsyncWriteExt as _, net::TcpStream, time};
+
+use super::linger::linger;
 
 /// How long a client may take to hear it.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -20,11 +18,7 @@ pub(super) async fn turn_away(mut stream: TcpStream, connections_max: usize) {
     );
     let told = async {
         stream.write_all(&frames(text.as_bytes())).await?;
-        stream.shutdown().await?;
-        // Closing with bytes unread would take back what was sent.
-        let mut unread = [0; 1024];
-        while stream.read(&mut unread).await? > 0 {}
-        std::io::Result::Ok(())
+        linger(stream).await
     };
     // Whoever does not listen is no worse off for it.
     let _ = time::timeout(PATIENCE, told).await;

@@ -134,7 +134,10 @@ async fn slow_readers(load: Load) {
         raw.send(&frame(DATA, END_STREAM, 1, &grpc(&boards))).await;
         for _ in 0..8 {
             tokio::time::sleep(SOON).await;
-            raw.frame().await.unwrap();
+            // Who is too slow for his connection's age is cut off, and comes again.
+            if raw.frame().await.is_none() {
+                break;
+            }
         }
     }
 }

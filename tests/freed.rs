@@ -107,7 +107,7 @@ impl Contest {
         let mut batch = Batch::open(&mut self.client).await.unwrap();
         batch.send(message(&[UNIQUE], None)).await;
         batch.results(1).await.unwrap();
-        batch.send(message(&[LONG; MANY], options)).await;
+        batch.send(message(&vec![LONG; MANY], options)).await;
         assert!(timeout(BEGUN, batch.reply()).await.is_err());
         let given_up = Instant::now();
         drop(batch);
@@ -122,7 +122,7 @@ impl Contest {
     }
 
     async fn after_deadline_of_stream(&mut self, options: Option<SolveOptions>) -> Duration {
-        let boards = tokio_stream::iter([message(&[LONG; MANY], options)]);
+        let boards = tokio_stream::iter([message(&vec![LONG; MANY], options)]);
         let forever = boards.chain(tokio_stream::pending());
         let passes = Instant::now() + DEADLINE;
         let call = self.bare.solve_batch(with_deadline(forever));

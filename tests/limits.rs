@@ -518,7 +518,7 @@ async fn boards_of_a_stream() {
         let server = Limited::to(&[window]);
         let mut client = server.narrow_client().await;
         let mut batch = Batch::open(&mut client).await.unwrap();
-        batch.send(message(&[UNIQUE; 8192], None)).await;
+        batch.send(message(&vec![UNIQUE; 8192], None)).await;
         batch.half_close();
         let (mut results, mut most) = (0, 0);
         while let Some(reply) = batch.reply().await.unwrap() {

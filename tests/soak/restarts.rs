@@ -1,5 +1,7 @@
 //! A server that is restarted again and again on one port, under clients that go on.
 
+#![expect(clippy::print_stderr, reason = "figures are there to be read")]
+
 use std::{
     sync::{
         Arc,
@@ -13,7 +15,7 @@ use tonic::{Code, Status, transport::Endpoint};
 
 use super::{
     Figures, Load, MEMORY_SLACK_KIB, SOON, Served, common::server::Client, easy, figures, given_up,
-    worst,
+    never_taken, worst,
 };
 
 const ARGS: &[&str] = &["--workers", "2"];
@@ -90,8 +92,8 @@ where
             Ok(()) => {
                 tally.answered.fetch_add(1, Ordering::Relaxed);
             }
-            // Refused by a server that is about to go, not yet sent when it went, or nobody was there.
-            Err(status) if [Code::Unavailable, Code::Cancelled].contains(&status.code()) => {
+            // Refused by a server that is about to go, not yet taken when it went, or nobody was there.
+            Err(status) if status.code() == Code::Unavailable || never_taken(&status) => {
                 tally.interrupted.fetch_add(1, Ordering::Relaxed);
                 tokio::time::sleep(SOON).await;
             }

@@ -6,6 +6,7 @@ mod calls;
 mod config;
 mod connection;
 mod connection_limits;
+mod linger;
 mod observe;
 mod prefaced;
 pub mod reload;

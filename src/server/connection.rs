@@ -23,6 +23,7 @@ use super::{
     ConnectionLimits,
     auth::Access,
     calls::Calls,
+    linger::{Lent, linger},
     observe::{Observers, Watch},
     prefaced::Prefaced,
     tls::handshake::Tls,
@@ -103,25 +104,31 @@ async fn serve(
     let watch = Watch::new(observers, peer);
     let calls = Calls::new(routes, limits.header_bytes_max, access, watch);
     let service = service_fn(|request| calls.clone().answer(request));
-    let mut connection = pin!(http2.serve_connection(TokioIo::new(stream), service));
-    let ended = tokio::select! {
-        biased;
-        ended = connection.as_mut() => ended,
-        why = told(&calls, limits, life) => {
-            tracing::debug!(?why, "a connection is told to end");
-            connection.as_mut().graceful_shutdown();
-            if why == Why::Draining {
-                connection.await
-            } else if let Ok(ended) = time::timeout(limits.age_grace, connection).await {
-                ended
-            } else {
-                tracing::debug!(?why, "cut off a connection that did not close");
-                return;
+    let (stream, returned) = Lent::new(stream);
+    let ended = {
+        let mut connection = pin!(http2.serve_connection(TokioIo::new(stream), service));
+        tokio::select! {
+            biased;
+            ended = connection.as_mut() => ended,
+            why = told(&calls, limits, life) => {
+                tracing::debug!(?why, "a connection is told to end");
+                connection.as_mut().graceful_shutdown();
+                if why == Why::Draining {
+                    connection.await
+                } else if let Ok(ended) = time::timeout(limits.age_grace, connection).await {
+                    ended
+                } else {
+                    tracing::debug!(?why, "cut off a connection that did not close");
+                    return;
+                }
             }
         }
     };
     if let Err(error) = ended {
         tracing::debug!(%error, "a connection ended in an error");
+    } else if let Ok(stream) = returned.await {
+        // Whoever neither reads nor hangs up by then has had his time.
+        let _ = time::timeout(limits.age_grace, linger(stream)).await;
     }
 }
 

@@ -2,11 +2,9 @@
 
 use std::time::Duration;
 
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpStream,
-    time,
-};
+use tokio::{io::AsyncWriteExt as _, net::TcpStream, time};
+
+use super::linger::linger;
 
 /// How long a client may take to hear it.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -33,21 +31,17 @@ pub(super) async fn plain(stream: TcpStream) {
 /// text.
 async fn turn_away(mut stream: TcpStream, reason: u32, text: &str) {
     let frames = frames(reason, text.as_bytes());
+    let told = async {
+        stream.write_all(&frames).await?;
+        linger(stream).await
+    };
     // Whoever does not listen is no worse off for it.
-    if let Ok(Ok(())) = time::timeout(PATIENCE, stream.write_all(&frames)).await {
-        close(stream).await;
-    }
+    let _ = time::timeout(PATIENCE, told).await;
 }
 
-/// Closes a connection so that what was sent last arrives: closing with bytes unread would take it back.
-pub(super) async fn close(mut stream: TcpStream) {
-    let closed = async {
-        stream.shutdown().await?;
-        let mut unread = [0; 1024];
-        while stream.read(&mut unread).await? > 0 {}
-        std::io::Result::Ok(())
-    };
-    let _ = time::timeout(PATIENCE, closed).await;
+/// Closes a connection whose client has been sent why.
+pub(super) async fn close(stream: TcpStream) {
+    let _ = time::timeout(PATIENCE, linger(stream)).await;
 }
 
 fn frames(reason: u32, text: &[u8]) -> Vec<u8> {

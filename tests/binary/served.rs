@@ -3,7 +3,7 @@
 use std::{
     io::{BufRead as _, BufReader},
     iter,
-    process::{Child, Command, Stdio},
+    process::{Child, Command, ExitStatus, Stdio},
     sync::mpsc::{self, Receiver},
     thread,
     time::Duration,
@@ -30,11 +30,12 @@ impl Served {
 
     #[track_caller]
     pub fn with(args: &[&str]) -> Served {
-        Served::run(
-            binary()
-                .args(["serve", "--listen", "127.0.0.1:0"])
-                .args(args),
-        )
+        Served::at("127.0.0.1:0", args)
+    }
+
+    #[track_caller]
+    pub fn at(listen: &str, args: &[&str]) -> Served {
+        Served::run(binary().args(["serve", "--listen", listen]).args(args))
     }
 
     /// Returns when the server listens: its log says on which port.
@@ -88,6 +89,13 @@ impl Served {
         let id = self.child.id().to_string();
         let sent = Command::new("kill").args(["-s", name, &id]).status();
         assert!(sent.unwrap().success());
+    }
+
+    /// Sends SIGTERM and waits for the end.
+    #[track_caller]
+    pub fn terminated(mut self) -> ExitStatus {
+        self.signal("TERM");
+        self.child.wait().unwrap()
     }
 
     /// Ends it and returns what is left of its log.

@@ -1,7 +1,7 @@
 //! The command line: its subcommands, one a file, and how a run ends.
 //!
 //! Exit codes: 0 when all was done, 1 when a file, a connection or the server failed, 2 when the
-//! command line or another setting was wrong.
+//! command line or another setting was wrong, 3 when `solve` left boards unanswered.
 
 pub mod serve;
 
@@ -54,6 +54,7 @@ Examples:
   sudoku-solver solve --output jsonl -      solve standard input, one JSON object a board
   sudoku-solver serve                       serve gRPC on 127.0.0.1:50051
   sudoku-solver solve --server http://127.0.0.1:50051 boards.txt.gz
+  sudoku-solver solve --server a:50051,b:50051 --out answers.txt boards.txt
   sudoku-solver bench boards.txt.gz         measure how fast that file is solved here";
 
 #[derive(Debug, Subcommand)]
@@ -68,11 +69,12 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
     let done = match config::parse(&args) {
         Ok(config::Parsed::Run(cli)) => cli.run(),
-        Ok(config::Parsed::Print(text)) => print(&text),
+        Ok(config::Parsed::Print(text)) => print(&text).map(|()| ExitCode::SUCCESS),
         Err(error) => Err(error),
     };
-    let Err(error) = done else {
-        return ExitCode::SUCCESS;
+    let error = match done {
+        Ok(code) => return code,
+        Err(error) => error,
     };
     if let Some(usage) = error.downcast_ref::<clap::Error>() {
         return config::usage(usage, &args);
@@ -109,13 +111,13 @@ impl Misconfigured {
 }
 
 impl Cli {
-    fn run(self) -> anyhow::Result<()> {
+    fn run(self) -> anyhow::Result<ExitCode> {
         match self.command {
             Command::Solve(args) => solve::run(&args),
-            Command::Serve(args) => {
-                runtime().and_then(|runtime| runtime.block_on(serve::run(*args)))
-            }
-            Command::Bench(args) => bench::run(args),
+            Command::Serve(args) => runtime()
+                .and_then(|runtime| runtime.block_on(serve::run(*args)))
+                .map(|()| ExitCode::SUCCESS),
+            Command::Bench(args) => bench::run(args).map(|()| ExitCode::SUCCESS),
         }
     }
 }

@@ -39,6 +39,8 @@
 //!
 //! Where boards come from somewhere that blocks or fails, [`Client::solve_batch`] gives the two
 //! ends apart: a [`Feed`] to send boards into, and the [`Answers`].
+//!
+//! A [`Fleet`] is the same over many servers, and loses no board when one of them dies.
 
 mod answer;
 mod answers;
@@ -46,6 +48,7 @@ mod codec;
 mod error;
 mod feed;
 mod fields;
+mod fleet;
 mod request;
 mod response;
 mod security;
@@ -54,17 +57,23 @@ mod tests;
 
 use std::{ops::RangeInclusive, sync::Arc, time::Duration};
 
+use prost::bytes::Bytes;
 use tokio::sync::{Semaphore, mpsc};
-use tokio_stream::wrappers::ReceiverStream;
+use tokio_stream::{Stream, wrappers::ReceiverStream};
 use tonic::{
-    Request,
+    Request, Status as RpcStatus, Streaming,
     client::Grpc,
     codegen::http::uri::{PathAndQuery, Scheme},
     metadata::{Ascii, MetadataValue},
-    transport::{Channel, Endpoint},
+    transport::{self, Channel, Endpoint},
 };
 
-use self::codec::BatchCodec;
+use self::{
+    codec::BatchCodec,
+    feed::{To, ToCall},
+    fleet::Dial,
+    response::Response,
+};
 use crate::{
     limits::{self, nearest},
     wire::pb::SolveOptions,
@@ -74,6 +83,7 @@ pub use answer::{Answer, Status};
 pub use answers::Answers;
 pub use error::Error;
 pub use feed::{Closed, Feed};
+pub use fleet::{Failure, Fleet, FleetSettings, Outcome, Outcomes, Reason, Unanswered};
 pub use security::{Security, SecurityError};
 
 /// What HTTP/2 is told of a connection, in bytes: how much of the answers the server may have on the
@@ -182,35 +192,41 @@ impl Client {
         settings: ConnectSettings,
         security: &Security,
     ) -> Result<Client, Error> {
-        let window = |bytes| nearest(bytes, &ConnectSettings::WINDOW_BYTES);
-        let mut endpoint = Endpoint::from_shared(url.to_owned()).map_err(|cause| Error::Url {
+        let endpoint = endpoint(url, settings, security)?;
+        let channel = endpoint.connect().await.map_err(|cause| Error::Connect {
             url: url.to_owned(),
             cause,
         })?;
-        let over_tls = endpoint.uri().scheme() == Some(&Scheme::HTTPS);
-        if over_tls {
-            let tls = endpoint.tls_config(security.tls());
-            endpoint = tls.map_err(|cause| Error::Tls {
-                url: url.to_owned(),
-                cause,
-            })?;
-        }
+        Ok(Client::over(channel, &endpoint, security))
+    }
+
+    /// Connects to one address of the host of a URL, and notices when it does not answer pings.
+    async fn dial(
+        url: &str,
+        settings: ConnectSettings,
+        security: &Security,
+        dial: Dial,
+    ) -> Result<Client, Error> {
+        let endpoint = endpoint(url, settings, security)?
+            .http2_keep_alive_interval(fleet::KEEPALIVE_INTERVAL)
+            .keep_alive_timeout(fleet::KEEPALIVE_TIMEOUT)
+            .keep_alive_while_idle(true);
         let channel = endpoint
-            .connect_timeout(CONNECT_TIMEOUT)
-            .initial_stream_window_size(window(settings.stream_window_bytes))
-            .initial_connection_window_size(window(settings.connection_window_bytes))
-            .max_frame_size(nearest(settings.frame_bytes, &ConnectSettings::FRAME_BYTES))
-            .connect()
+            .connect_with_connector(dial)
             .await
             .map_err(|cause| Error::Connect {
                 url: url.to_owned(),
                 cause,
             })?;
-        Ok(Client {
+        Ok(Client::over(channel, &endpoint, security))
+    }
+
+    fn over(channel: Channel, endpoint: &Endpoint, security: &Security) -> Client {
+        Client {
             channel,
             bearer: security.bearer(),
-            over_tls,
-        })
+            over_tls: is_tls(endpoint),
+        }
     }
 
     /// A client over a channel that the caller made.
@@ -241,21 +257,34 @@ impl Client {
         let (requests, outgoing) = mpsc::channel(MESSAGES_QUEUED_MAX);
         // Unbounded in type only: every board in it holds a place in the window.
         let (sent, unanswered) = mpsc::unbounded_channel();
-        let feed = Feed::new(requests, sent, Arc::clone(&window), options, per_message);
+        let call = ToCall {
+            window: Arc::clone(&window),
+            sent,
+            requests,
+        };
+        let feed = Feed::new(To::Call(call), options, per_message);
+        let responses = self
+            .call(ReceiverStream::new(outgoing))
+            .await
+            .map_err(|status| Error::refused(&status, self.over_tls))?;
+        Ok((feed, Answers::new(responses, unanswered, window)))
+    }
+
+    /// Opens a `SolveBatch` call; returns when the server has taken it.
+    async fn call(
+        &self,
+        requests: impl Stream<Item = Bytes> + Send + 'static,
+    ) -> Result<Streaming<Response>, RpcStatus> {
         let mut rpc = Grpc::new(self.channel.clone());
-        rpc.ready().await.map_err(|cause| Error::lost(&cause))?;
-        let mut requests = Request::new(ReceiverStream::new(outgoing));
+        rpc.ready().await.map_err(|cause| lost(&cause))?;
+        let mut requests = Request::new(requests);
         if let Some(bearer) = &self.bearer {
             let metadata = requests.metadata_mut();
             metadata.insert("authorization", bearer.clone());
         }
         let path = PathAndQuery::from_static("/sudoku.v1.SudokuSolver/SolveBatch");
-        let responses = rpc
-            .streaming(requests, path, BatchCodec)
-            .await
-            .map_err(|status| Error::refused(&status, self.over_tls))?
-            .into_inner();
-        Ok((feed, Answers::new(responses, unanswered, window)))
+        let responses = rpc.streaming(requests, path, BatchCodec);
+        Ok(responses.await?.into_inner())
     }
 
     /// Solves every board of an iterator, which is run by the async runtime and so must not block.
@@ -267,16 +296,38 @@ impl Client {
     where
         I: IntoIterator<Item: AsRef<str> + Send, IntoIter: Send + 'static>,
     {
-        let boards = boards.into_iter();
-        let (mut feed, answers) = self.solve_batch(settings).await?;
-        tokio::spawn(async move {
-            for board in boards {
-                if feed.push(board.as_ref()) {
-                    feed.flush().await?;
-                }
-            }
-            feed.finish().await
-        });
+        let (feed, answers) = self.solve_batch(settings).await?;
+        tokio::spawn(feed.feed_all(boards.into_iter()));
         Ok(answers)
     }
+}
+
+/// What every connection to this URL has in common.
+fn endpoint(url: &str, settings: ConnectSettings, security: &Security) -> Result<Endpoint, Error> {
+    let window = |bytes| nearest(bytes, &ConnectSettings::WINDOW_BYTES);
+    let mut endpoint = Endpoint::from_shared(url.to_owned()).map_err(|cause| Error::Url {
+        url: url.to_owned(),
+        cause,
+    })?;
+    if is_tls(&endpoint) {
+        let tls = endpoint.tls_config(security.tls());
+        endpoint = tls.map_err(|cause| Error::Tls {
+            url: url.to_owned(),
+            cause,
+        })?;
+    }
+    Ok(endpoint
+        .connect_timeout(CONNECT_TIMEOUT)
+        .initial_stream_window_size(window(settings.stream_window_bytes))
+        .initial_connection_window_size(window(settings.connection_window_bytes))
+        .max_frame_size(nearest(settings.frame_bytes, &ConnectSettings::FRAME_BYTES)))
+}
+
+fn is_tls(endpoint: &Endpoint) -> bool {
+    endpoint.uri().scheme() == Some(&Scheme::HTTPS)
+}
+
+/// The connection was lost before the call began.
+fn lost(cause: &transport::Error) -> RpcStatus {
+    RpcStatus::unavailable(cause.to_string())
 }

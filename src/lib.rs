@@ -18,7 +18,7 @@
 //! * [`wire`]: the messages of the contract, and the domain as messages.
 //! * [`service`]: the two calls, the solver threads behind them, and their errors.
 //! * [`server`]: connections, health, reflection, drain; [`limits`] bounds all of it.
-//! * [`client`]: boards in, answers out, over one connection.
+//! * [`client`]: boards in, answers out, over one connection or many servers.
 //! * [`cli`]: the subcommands.
 
 pub mod board;

@@ -17,7 +17,9 @@ use serde_json::{Value, json};
 use binary::{
     binary,
     boards::{CLASHING, EMPTY, GRID, MALFORMED, TWO, UNIQUE, UNSOLVABLE},
-    file, gzip, run,
+    file,
+    fleet::nobody,
+    gzip, run,
     served::Served,
     solve,
 };
@@ -269,6 +271,11 @@ fn wrong_usage_exits_with_2() {
         &["solve", "--output", "xml"],
         &["solve", "--server", "ftp://127.0.0.1:50051"],
         &["solve", "--server", "http://"],
+        &["solve", "--server", "127.0.0.1:1,http://"],
+        &["solve", "--streams", "0"],
+        &["solve", "--streams", "65"],
+        &["solve", "--job-deadline", "soon"],
+        &["solve", "--resume"],
         &["serve", "--frame-bytes", "16383"],
         &["serve", "--stream-window", "65534"],
         &["serve", "--connection-window", "2147483648"],
@@ -328,21 +335,18 @@ fn a_file_that_breaks_off_exits_with_1_after_the_answers_before_the_break() {
 }
 
 #[test]
-fn a_server_that_is_not_there_exits_with_1() {
-    // Bound and dropped: nobody listens there now.
-    let free = std::net::TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
-    let url = format!("http://{free}");
-    let run = solve(&["--server", &url], UNIQUE);
-    assert_eq!((run.code, run.stdout.as_str()), (Some(1), ""));
+fn a_server_that_is_not_there_exits_with_3() {
+    let url = format!("http://{}", nobody());
+    let run = solve(&["--retry-for", "1s", "--server", &url], UNIQUE);
+    assert_eq!(run.code, Some(3));
     assert!(
-        run.stderr
-            .starts_with(&format!("error: cannot connect to {url}")),
+        run.stdout.starts_with(&format!("{UNIQUE} UNANSWERED ")),
         "{}",
-        run.stderr
+        run.stdout
     );
+    for part in ["board 0: UNANSWERED: ", &url, "Connection refused"] {
+        assert!(run.stderr.contains(part), "{part} is not in {}", run.stderr);
+    }
 }
 
 #[test]
@@ -455,20 +459,18 @@ fn a_lone_board_is_answered_before_the_next_one_comes() {
 }
 
 #[test]
-fn a_server_that_dies_ends_the_run_with_1() {
+fn a_server_that_dies_ends_the_run_with_3() {
     let mut served = Served::start();
-    let mut piped = Piped::start(&["--server", &served.url()]);
+    let mut piped = Piped::start(&["--retry-for", "0s", "--server", &served.url()]);
     writeln!(piped.stdin, "{UNIQUE}").unwrap();
     assert_eq!(piped.line(), format!("{GRID}\n"));
     served.child.kill().unwrap();
     // It must not take the end of its input, or more of it, to notice.
     assert_eq!(piped.line(), "", "no more answers");
     let (code, stderr) = piped.end();
-    assert_eq!(code, Some(1));
-    assert!(
-        stderr.starts_with("error: the call ended after 1 answers with "),
-        "{stderr}"
-    );
+    assert_eq!(code, Some(3));
+    let told = "boards from 1 on: not sent: no server took boards for ";
+    assert!(stderr.contains(told), "{stderr}");
 }
 
 #[test]

@@ -5,18 +5,14 @@
 
 mod binary;
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::{path::PathBuf, process::Command};
 
 use serde_json::{Value, json};
 
 use binary::{
     Run,
     boards::{CLASHING, GRID, MALFORMED, TWO, UNIQUE, UNSOLVABLE},
-    peers::peers,
+    peers::{peers, python_stubs},
     repository, run,
     served::Served,
 };
@@ -201,27 +197,6 @@ fn check_script(command: &mut Command) {
         run.stderr
     );
     assert_eq!(run.code, Some(0), "{}", run.stderr);
-}
-
-/// Compiles the proto for Python into a folder of this test's own.
-fn python_stubs(python: &Path) -> PathBuf {
-    let stubs = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("python-stubs");
-    fs::create_dir_all(&stubs).unwrap();
-    let compiled = Command::new(python)
-        .args([
-            "-m",
-            "grpc_tools.protoc",
-            "-I",
-            "proto",
-            "sudoku/v1/sudoku.proto",
-        ])
-        .arg(format!("--python_out={}", stubs.display()))
-        .arg(format!("--grpc_python_out={}", stubs.display()))
-        .current_dir(repository(""))
-        .status()
-        .unwrap();
-    assert!(compiled.success());
-    stubs
 }
 
 #[test]

@@ -278,7 +278,7 @@ fn a_server_does_what_its_file_says() {
     let ask = |limit: &str| solve(&["--server", &served.url(), "--limit", limit], EMPTY);
     assert_eq!(ask("3").code, Some(0));
     let refused = ask("4");
-    assert_eq!(refused.code, Some(1));
+    assert_eq!(refused.code, Some(3));
     assert!(
         refused.stderr.contains("InvalidArgument"),
         "{}",

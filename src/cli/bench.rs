@@ -20,7 +20,9 @@ use self::{
     report::{Measured, Printer},
 };
 use super::{
-    connect::ConnectArgs, security::SecurityArgs, serve::available_level, solve::server_url,
+    connect::{ConnectArgs, server_url},
+    security::SecurityArgs,
+    serve::available_level,
 };
 use crate::{
     batch::Level,
@@ -192,11 +194,11 @@ impl Bench {
             seconds: self.args.seconds,
         };
         if let Some(url) = &self.args.server {
-            let security = self.args.security.read(url)?;
+            let security = self.args.security.read(&[url])?;
             return path.measure(url, &security, || None).await;
         }
         let server = ChildServer::start(self.level).await?;
-        let security = self.args.security.read(server.url())?;
+        let security = self.args.security.read(&[server.url()])?;
         path.measure(server.url(), &security, || server.cpu_time())
             .await
     }

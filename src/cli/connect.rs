@@ -1,4 +1,4 @@
-//! How `solve` and `bench` connect: flags that few will need.
+//! How `solve` and `bench` connect: URLs, and flags that few will need.
 
 use clap::{Args, value_parser};
 
@@ -45,4 +45,20 @@ impl From<ConnectArgs> for ConnectSettings {
             frame_bytes: args.frame_size,
         }
     }
+}
+
+/// The URL of a server; `host:port` alone is understood as well.
+pub(super) fn server_url(text: &str) -> Result<String, String> {
+    let url = if text.contains("://") {
+        text.to_owned()
+    } else {
+        format!("http://{text}")
+    };
+    let Some(("http" | "https", authority)) = url.split_once("://") else {
+        return Err("a server's URL begins with http:// or https://".to_owned());
+    };
+    if authority.is_empty() || authority.contains(char::is_whitespace) {
+        return Err("a server's URL looks like http://127.0.0.1:50051".to_owned());
+    }
+    Ok(url)
 }

@@ -52,9 +52,9 @@ impl SecurityArgs {
         given.map(|(flag, _)| *flag)
     }
 
-    /// What they say, for the server at `url`. What would be of no use there is an error, what is
+    /// What they say, for the servers at `urls`. What would be of no use there is an error, what is
     /// dangerous there is warned of.
-    pub(super) fn read(&self, url: &str) -> anyhow::Result<Security> {
+    pub(super) fn read(&self, urls: &[impl AsRef<str>]) -> anyhow::Result<Security> {
         let mut security = Security::default();
         if let Some(path) = &self.tls_ca {
             security = good(security.trust(&read(path)?), path)?;
@@ -78,7 +78,9 @@ impl SecurityArgs {
             let token = token.to_string_lossy();
             security = security.token(token.trim()).context(TOKEN_VARIABLE)?;
         }
-        self.suits(url, &security)?;
+        for url in urls {
+            self.suits(url.as_ref(), &security)?;
+        }
         Ok(security)
     }
 

@@ -1,19 +1,32 @@
 //! `solve`: boards from files or standard input, one answer a line.
 
+mod fleet_args;
 mod input;
 mod jsonl;
 mod lines;
 mod output;
+mod printer;
 mod progress;
+mod report;
+mod resume;
 
-use std::{io, path::PathBuf};
+use std::{io, path::PathBuf, process::ExitCode};
 
 use clap::{Args, ValueEnum, value_parser};
 use tokio::runtime::Handle;
+use tracing_subscriber::{EnvFilter, filter::LevelFilter};
 
-use self::{input::Input, output::Output, progress::Progress};
-use super::{Misconfigured, connect::ConnectArgs, local::LocalServer, security::SecurityArgs};
-use crate::client::{Answers, BatchSettings, Client, Security};
+use self::{
+    fleet_args::FleetArgs,
+    input::{Extent, Input},
+    printer::Printer,
+    resume::Resume,
+};
+use super::{Misconfigured, local::LocalServer, security::SecurityArgs};
+use crate::client::{BatchSettings, Fleet, FleetSettings};
+
+/// What `solve` exits with when boards are unanswered.
+const UNANSWERED_EXIT: u8 = 3;
 
 /// Solve boards from files or standard input, one answer a line, in the order of the boards.
 ///
@@ -26,10 +39,6 @@ pub(super) struct SolveArgs {
     /// Files of boards; "-", or none, is standard input
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
-
-    /// Let a running server solve; its URL or host:port
-    #[arg(long, value_name = "URL", value_parser = server_url)]
-    server: Option<String>,
 
     /// Stop at this many solutions of a board: 1 for any solution, 2 to prove that there is one
     /// only, up to 10,000 to list them [default: 2]
@@ -44,8 +53,16 @@ pub(super) struct SolveArgs {
     #[arg(long, value_enum, default_value_t = Format::Lines)]
     output: Format,
 
+    /// Write the answers into a new file, which --resume can continue if the run is interrupted
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+
+    /// Go on with the file of --out where it ends, after a check that it belongs to these boards
+    #[arg(long, requires = "out")]
+    resume: bool,
+
     #[command(flatten)]
-    connect: ConnectArgs,
+    fleet: FleetArgs,
 
     #[command(flatten)]
     security: SecurityArgs,
@@ -53,12 +70,17 @@ pub(super) struct SolveArgs {
 
 const AFTER_HELP: &str = "\
 Exit status: 0 when every board got its answer, whatever it is; 1 when a file or the server
-failed; 2 when the command line is wrong.
+failed; 2 when the command line is wrong; 3 when boards are unanswered: servers failed for too
+long, or refused them, or the deadline of the job passed. Which, and why, is told at the end.
+
+Messages that a server has not answered when it fails are sent to another, or to it again, with
+waits that grow. Each board is answered once, in order.
 
 Examples:
   sudoku-solver solve boards.txt
   zcat boards.gz | sudoku-solver solve --output jsonl | jq .status
-  sudoku-solver solve --limit 100 --server http://127.0.0.1:50051 one.sdk two.sdk";
+  sudoku-solver solve --limit 100 --server http://127.0.0.1:50051 one.sdk two.sdk
+  sudoku-solver solve --server a:50051 --server b:50051 --out answers.txt --resume boards.txt";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum Format {
@@ -69,22 +91,37 @@ pub(super) enum Format {
 }
 
 /// Solves everything there is to read.
-pub(super) fn run(args: &SolveArgs) -> anyhow::Result<()> {
+pub(super) fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
     let input = Input::find(&args.files)?;
+    let file = args.out.as_deref();
+    let file = file
+        .map(|path| resume::open(path, args.resume, args.output))
+        .transpose()?;
     let runtime = super::runtime()?;
     let done = runtime.block_on(async {
-        if let Some(url) = &args.server {
-            let security = args.security.read(url)?;
-            return solve(args, input, url, &security).await;
+        if !args.fleet.servers.is_empty() {
+            show_warnings();
+            let servers = &args.fleet.servers;
+            let security = args.security.read(servers)?;
+            let settings = args.fleet.settings(args.batch());
+            let fleet = Fleet::secured(servers, settings, &security)?;
+            return solve(args, input, file, &fleet).await;
         }
         if let Some(flag) = args.security.flag() {
             let text = format!("{flag} needs --server, the server that it is for");
             return Err(Misconfigured(text).into());
         }
         let mut local = LocalServer::start().await?;
-        let (url, security) = (local.url().to_owned(), Security::default());
+        let batch = args.batch();
+        let settings = FleetSettings {
+            // Nobody runs ahead of a single stream.
+            streams: 1,
+            boards_buffered: 2 * batch.boards_in_flight,
+            ..args.fleet.settings(batch)
+        };
+        let fleet = Fleet::new(&[local.url()], settings)?;
         tokio::select! {
-            done = solve(args, input, &url, &security) => done,
+            done = solve(args, input, file, &fleet) => done,
             failure = local.failure() => Err(failure),
         }
     });
@@ -93,70 +130,69 @@ pub(super) fn run(args: &SolveArgs) -> anyhow::Result<()> {
     done
 }
 
+/// Whoever runs a job over servers wants to know which of them fails, while it lasts.
+fn show_warnings() {
+    let filter = EnvFilter::builder()
+        .with_default_directive(LevelFilter::WARN.into())
+        .from_env_lossy();
+    let warnings = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(io::stderr)
+        .without_time()
+        .with_target(false)
+        .with_ansi(false)
+        .finish();
+    // They are set up already only in a test that runs the command line twice in a process.
+    drop(tracing::subscriber::set_global_default(warnings));
+}
+
 async fn solve(
     args: &SolveArgs,
     input: Input,
-    url: &str,
-    security: &Security,
-) -> anyhow::Result<()> {
-    let client = Client::connect_secured(url, args.connect.into(), security).await?;
-    let settings = BatchSettings {
-        solution_limit: args.limit,
-        node_limit: args.node_limit,
-        ..BatchSettings::default()
+    file: Option<Resume>,
+    fleet: &Fleet,
+) -> anyhow::Result<ExitCode> {
+    let (feed, outcomes) = fleet.solve();
+    let (check, mut printer) = match file {
+        Some(Resume { check, tail, from }) => {
+            let printer = Printer::into_file(args.output, args.limit, tail, from);
+            (Some((check, from.first)), printer)
+        }
+        None => (None, Printer::to_stdout(args.output, args.limit)),
     };
-    let (feed, answers) = client.solve_batch(settings).await?;
-    let reader = input.feed_into(feed, Handle::current())?;
-    let mut progress = Progress::new();
-    if let Err(error) = print(args, answers, &mut progress).await {
+    let reader = input.feed_into(feed, Handle::current(), check)?;
+    let over = match printer.print(outcomes).await {
+        Ok(over) => over,
         // Whoever read the answers wants no more of them, as in `solve ... | head`.
-        let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
-        return if kind == Some(io::ErrorKind::BrokenPipe) {
-            Ok(())
-        } else {
-            Err(error)
-        };
-    }
-    progress.finish();
-    // The answers have ended, so the reader has: it reads nothing after it has closed its feed.
-    reader
-        .join()
-        .map_err(|_| anyhow::anyhow!("the thread that reads boards failed"))?
-}
-
-async fn print(
-    args: &SolveArgs,
-    mut answers: Answers,
-    progress: &mut Progress,
-) -> anyhow::Result<()> {
-    let limit = args.limit.unwrap_or(2);
-    let mut output = Output::new();
-    while let Some(answer) = answers.next().await? {
-        progress.count(&answer);
-        match args.output {
-            Format::Lines => lines::write(output.line(), &answer, limit),
-            Format::Jsonl => jsonl::write(output.line(), &answer)?,
-        }
-        // Whoever feeds boards one at a time sees each answer as it comes.
-        if answers.ready() == 0 || output.is_full() {
-            progress.beside(|| output.flush())?;
-        }
-    }
-    Ok(())
-}
-
-/// The URL of a server; `host:port` alone is understood as well.
-pub(super) fn server_url(text: &str) -> Result<String, String> {
-    let url = if text.contains("://") {
-        text.to_owned()
+        Err(error) if is_broken_pipe(&error) => return Ok(ExitCode::SUCCESS),
+        Err(error) => return Err(error),
+    };
+    // When the job has ended early, its reader may wait for a terminal: it is not waited for.
+    let read = if over.is_some() && !reader.is_finished() {
+        Extent::InPart
     } else {
-        format!("http://{text}")
+        let read = reader.join();
+        read.map_err(|_| anyhow::anyhow!("the thread that reads boards failed"))??
     };
-    let Some(("http" | "https", authority)) = url.split_once("://") else {
-        return Err("a server's URL begins with http:// or https://".to_owned());
-    };
-    if authority.is_empty() || authority.contains(char::is_whitespace) {
-        return Err("a server's URL looks like http://127.0.0.1:50051".to_owned());
+    let complete = printer.report(over.as_deref().filter(|_| read == Extent::InPart));
+    Ok(if complete {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(UNANSWERED_EXIT)
+    })
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let error = error.downcast_ref::<io::Error>();
+    error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+impl SolveArgs {
+    fn batch(&self) -> BatchSettings {
+        BatchSettings {
+            solution_limit: self.limit,
+            node_limit: self.node_limit,
+            ..BatchSettings::default()
+        }
     }
-    Ok(url)
 }

@@ -26,6 +26,15 @@ pub enum Error {
         #[source]
         cause: transport::Error,
     },
+    /// The URL of the server names no host.
+    #[error("{url} names no host")]
+    NoHost {
+        /// What was given.
+        url: String,
+    },
+    /// There is no server to ask.
+    #[error("no server was given")]
+    NoServers,
     /// No connection came about.
     #[error("cannot connect to {url}")]
     Connect {
@@ -62,20 +71,11 @@ pub enum Error {
 }
 
 impl Error {
-    /// The connection was lost before the call began.
-    pub(super) fn lost(cause: &transport::Error) -> Error {
-        Error::rpc(0, &Status::unavailable(cause.to_string()))
-    }
-
-    /// The call did not begin. Over TLS that may be because of the client's certificate, which servers look
-    /// at after the client has seen the handshake end; the transport does not always say so.
+    /// The call did not begin.
     pub(super) fn refused(status: &Status, over_tls: bool) -> Error {
         let mut error = Error::rpc(0, status);
-        if let Error::Rpc { message, .. } = &mut error
-            && over_tls
-            && status.source().is_some()
-        {
-            message.push_str(" (does the server ask for a certificate that the client lacks?)");
+        if let Error::Rpc { message, .. } = &mut error {
+            message.push_str(hint(status, over_tls));
         }
         error
     }
@@ -101,4 +101,14 @@ fn said(status: &Status) -> String {
         next = cause.source();
     }
     text
+}
+
+/// What may be wrong with a call that did not begin. Over TLS that is perhaps the client's certificate,
+/// which servers look at after the client has seen the handshake end; the transport does not always say so.
+pub(super) fn hint(status: &Status, over_tls: bool) -> &'static str {
+    if over_tls && status.source().is_some() {
+        " (does the server ask for a certificate that the client lacks?)"
+    } else {
+        ""
+    }
 }

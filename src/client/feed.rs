@@ -5,14 +5,18 @@ use std::{collections::VecDeque, sync::Arc};
 use prost::bytes::Bytes;
 use tokio::sync::{Semaphore, mpsc};
 
-use super::request::{Request, Texts};
+use super::{
+    fleet::FleetDesk,
+    request::{Request, Texts},
+};
 use crate::wire::pb::SolveOptions;
 
 /// Bytes of one message before it counts as full: far below the 4 MiB that servers take,
 /// so that boards with frames and comments fit as well.
 const MESSAGE_BYTES_MAX: usize = 512 * 1024;
 
-/// The call is over; the [`Answers`](super::Answers) say why.
+/// The call or the job is over; the [`Answers`](super::Answers) or the
+/// [`Outcomes`](super::Outcomes) say why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the call is over")]
 pub struct Closed;
@@ -27,29 +31,52 @@ pub struct Feed {
     last_bytes: Option<usize>,
     options: SolveOptions,
     boards_per_message: usize,
-    window: Arc<Semaphore>,
+    to: To,
+}
+
+/// Where messages go.
+#[derive(Debug)]
+pub(super) enum To {
+    Call(ToCall),
+    Fleet(ToFleet),
+}
+
+/// One call, held back by its window.
+#[derive(Debug)]
+pub(super) struct ToCall {
+    pub(super) window: Arc<Semaphore>,
     /// Declared before `requests`, so dropped before it: once the server sees the end of the
     /// requests, the answers must see that no more boards will come.
-    sent: mpsc::UnboundedSender<Texts>,
-    requests: mpsc::Sender<Bytes>,
+    pub(super) sent: mpsc::UnboundedSender<Texts>,
+    pub(super) requests: mpsc::Sender<Bytes>,
+}
+
+/// Whichever server has room.
+#[derive(Debug)]
+pub(super) struct ToFleet(Arc<FleetDesk>);
+
+impl Drop for ToFleet {
+    fn drop(&mut self) {
+        self.0.close();
+    }
 }
 
 impl Feed {
-    pub(super) fn new(
-        requests: mpsc::Sender<Bytes>,
-        sent: mpsc::UnboundedSender<Texts>,
-        window: Arc<Semaphore>,
+    pub(super) fn of_fleet(
+        desk: Arc<FleetDesk>,
         options: SolveOptions,
         boards_per_message: usize,
     ) -> Feed {
+        Feed::new(To::Fleet(ToFleet(desk)), options, boards_per_message)
+    }
+
+    pub(super) fn new(to: To, options: SolveOptions, boards_per_message: usize) -> Feed {
         Feed {
             waiting: VecDeque::new(),
             last_bytes: None,
             options,
             boards_per_message,
-            window,
-            sent,
-            requests,
+            to,
         }
     }
 
@@ -74,20 +101,29 @@ impl Feed {
     /// [`Closed`] when the call has ended.
     pub async fn flush(&mut self) -> Result<(), Closed> {
         while let Some(request) = self.waiting.pop_front() {
-            let boards = u32::try_from(request.boards()).unwrap_or(u32::MAX);
-            // Given back by the answers, message by message.
-            self.window
-                .acquire_many(boards)
-                .await
-                .map_err(|_| Closed)?
-                .forget();
             self.last_bytes = Some(request.bytes());
-            let (request, texts) = request.finish(&self.options);
-            // The texts first: an answer must find the board that it belongs to.
-            self.sent.send(texts).map_err(|_| Closed)?;
-            self.requests.send(request).await.map_err(|_| Closed)?;
+            match &self.to {
+                To::Call(call) => call.send(request, &self.options).await?,
+                To::Fleet(ToFleet(desk)) => {
+                    let (message, texts) = request.finish(&self.options);
+                    desk.add(texts, message.len()).await?;
+                }
+            }
         }
         Ok(())
+    }
+
+    /// Sends every board of an iterator, and that no more will come.
+    pub(super) async fn feed_all(
+        mut self,
+        boards: impl Iterator<Item: AsRef<str> + Send> + Send,
+    ) -> Result<(), Closed> {
+        for board in boards {
+            if self.push(board.as_ref()) {
+                self.flush().await?;
+            }
+        }
+        self.finish().await
     }
 
     /// Sends what was pushed and tells the server that no more will come.
@@ -97,5 +133,21 @@ impl Feed {
     /// [`Closed`] when the call has ended.
     pub async fn finish(mut self) -> Result<(), Closed> {
         self.flush().await
+    }
+}
+
+impl ToCall {
+    async fn send(&self, request: Request, options: &SolveOptions) -> Result<(), Closed> {
+        let boards = u32::try_from(request.boards()).unwrap_or(u32::MAX);
+        // Given back by the answers, message by message.
+        self.window
+            .acquire_many(boards)
+            .await
+            .map_err(|_| Closed)?
+            .forget();
+        let (request, texts) = request.finish(options);
+        // The texts first: an answer must find the board that it belongs to.
+        self.sent.send(texts).map_err(|_| Closed)?;
+        self.requests.send(request).await.map_err(|_| Closed)
     }
 }

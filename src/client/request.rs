@@ -61,7 +61,7 @@ impl Request {
 }
 
 /// The boards of a request that has been sent.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Texts {
     encoded: Bytes,
     /// Bytes that have been taken.
@@ -72,6 +72,29 @@ pub(super) struct Texts {
 impl Texts {
     pub(super) fn is_empty(&self) -> bool {
         self.left == 0
+    }
+
+    /// How many have not been taken.
+    pub(super) fn left(&self) -> usize {
+        self.left
+    }
+
+    /// What has not been taken as a message of its own: the options come after the boards, so the
+    /// end of a message is one.
+    pub(super) fn message(&self) -> Bytes {
+        self.encoded.slice(self.taken.min(self.encoded.len())..)
+    }
+
+    /// Takes the next texts out, together.
+    pub(super) fn split(&mut self, boards: usize) -> Texts {
+        let front = Texts {
+            left: boards.min(self.left),
+            ..self.clone()
+        };
+        for _ in 0..front.left {
+            self.next();
+        }
+        front
     }
 
     /// Takes the next text out.

@@ -10,7 +10,7 @@ const FIRST_INDEX: u32 = 1;
 const RESULTS: u32 = 2;
 
 /// What is left of a `SolveBatchResponse`.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Response {
     encoded: Bytes,
     first_index: u64,
@@ -49,6 +49,21 @@ impl Response {
     /// How many results have not been taken.
     pub(super) fn left(&self) -> usize {
         self.left
+    }
+
+    /// Takes the next results out, together.
+    pub(super) fn split(&mut self, results: usize) -> Response {
+        if results >= self.left {
+            return std::mem::take(self);
+        }
+        let front = Response {
+            left: results,
+            ..self.clone()
+        };
+        for _ in 0..results {
+            self.next();
+        }
+        front
     }
 
     /// Takes the next result out, still encoded.

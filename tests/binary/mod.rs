@@ -10,6 +10,7 @@
 
 pub mod boards;
 pub mod certificates;
+pub mod fleet;
 pub mod logged;
 pub mod peers;
 pub mod served;

@@ -59,7 +59,7 @@ impl Served {
         let mut early = Vec::new();
         let address = loop {
             let line = log.recv().unwrap();
-            match address(&line) {
+            match listening(&line) {
                 Some(address) => break address,
                 None => early.push(line),
             }
@@ -114,7 +114,7 @@ impl Drop for Served {
     }
 }
 
-fn address(line: &str) -> Option<String> {
+fn listening(line: &str) -> Option<String> {
     let event: serde_json::Value = serde_json::from_str(line).ok()?;
     let fields = event.get("fields")?;
     let listening = fields.get("message")?.as_str()? == "listening";

@@ -3,7 +3,7 @@
 use std::{
     cell::RefCell,
     fs::{self, File},
-    io::{self, IsTerminal as _, Read},
+    io::{self, IsTerminal as _},
     path::{Path, PathBuf},
     rc::Rc,
     thread,
@@ -12,6 +12,7 @@ use std::{
 use anyhow::Context as _;
 use tokio::runtime::Handle;
 
+use super::resume::Check;
 use crate::{
     board::text::file::BoardTexts,
     cli::{gzip, say},
@@ -21,6 +22,14 @@ use crate::{
 /// Bytes that are read at once. What a read brings is sent before the next one, so this also is
 /// about as much text as fills three messages.
 const READ_BYTES: usize = 64 * 1024;
+
+/// How far the input was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    Whole,
+    /// The job ended before.
+    InPart,
+}
 
 /// Files to read, one after the other.
 #[derive(Debug)]
@@ -56,22 +65,43 @@ impl Input {
 
     /// Reads everything on a thread of its own, as reads of files and terminals block. Its feed is
     /// closed when it ends, also by an error: what was read before that is still answered.
+    ///
+    /// A check sees every board; those before the one that is named with it are not sent.
     pub(super) fn feed_into(
         self,
         feed: Feed,
         runtime: Handle,
-    ) -> io::Result<thread::JoinHandle<anyhow::Result<()>>> {
+        check: Option<(Check, u64)>,
+    ) -> io::Result<thread::JoinHandle<anyhow::Result<Extent>>> {
+        let (check, skip) = check.unzip();
         thread::Builder::new()
             .name("reader".to_owned())
             .spawn(move || {
-                let sink = Rc::new(RefCell::new(Sink { feed, runtime }));
+                let sink = Rc::new(RefCell::new(Sink {
+                    feed,
+                    runtime,
+                    check,
+                    skip: skip.unwrap_or(0),
+                    mismatch: None,
+                    closed: false,
+                }));
                 let read = self
                     .sources
                     .iter()
                     .try_for_each(|source| source.read_into(&sink));
-                let closed = sink.borrow_mut().flush().is_err();
-                // An error that the end of the call caused is told by the answers, and better.
-                if closed { Ok(()) } else { read }
+                let mut sink = sink.borrow_mut();
+                // If it fails, the sink knows.
+                drop(sink.flush());
+                if let Some(mismatch) = sink.mismatch.take() {
+                    return Err(mismatch);
+                }
+                // An error that the end of the job caused is told by the outcomes, and better.
+                if sink.closed {
+                    return Ok(Extent::InPart);
+                }
+                read?;
+                sink.check.as_ref().map_or(Ok(()), Check::end)?;
+                Ok(Extent::Whole)
             })
     }
 }
@@ -93,7 +123,7 @@ impl Source {
     }
 }
 
-fn read_boards(raw: impl Read, sink: &Rc<RefCell<Sink>>) -> io::Result<()> {
+fn read_boards(raw: impl io::Read, sink: &Rc<RefCell<Sink>>) -> io::Result<()> {
     let raw = FlushBeforeRead {
         raw,
         sink: Rc::clone(sink),
@@ -109,10 +139,26 @@ fn read_boards(raw: impl Read, sink: &Rc<RefCell<Sink>>) -> io::Result<()> {
 struct Sink {
     feed: Feed,
     runtime: Handle,
+    /// Knows the boards that have an answer already.
+    check: Option<Check>,
+    /// Boards that are not sent.
+    skip: u64,
+    /// What `check` found to be wrong.
+    mismatch: Option<anyhow::Error>,
+    /// The job takes no more boards.
+    closed: bool,
 }
 
 impl Sink {
     fn push(&mut self, board: &str) -> io::Result<()> {
+        if let Some(Err(mismatch)) = self.check.as_mut().map(|check| check.is_finished(board)) {
+            self.mismatch = Some(mismatch);
+            return Err(io::Error::other("the file of answers is another input's"));
+        }
+        if self.skip > 0 {
+            self.skip -= 1;
+            return Ok(());
+        }
         if self.feed.push(board) {
             self.flush()
         } else {
@@ -121,9 +167,10 @@ impl Sink {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.runtime
-            .block_on(self.feed.flush())
-            .map_err(io::Error::other)
+        self.runtime.block_on(self.feed.flush()).map_err(|closed| {
+            self.closed = true;
+            io::Error::other(closed)
+        })
     }
 }
 
@@ -134,7 +181,7 @@ struct FlushBeforeRead<R> {
     sink: Rc<RefCell<Sink>>,
 }
 
-impl<R: Read> Read for FlushBeforeRead<R> {
+impl<R: io::Read> io::Read for FlushBeforeRead<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.sink.borrow_mut().flush()?;
         self.raw.read(buffer)

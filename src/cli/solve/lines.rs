@@ -1,9 +1,17 @@
 //! One line a board, for people.
 
 use crate::{
-    board::{Board, check::Clash, text, units::Unit},
-    client::{Answer, Status},
+    board::{
+        Board,
+        check::{self, Clash},
+        text,
+        units::Unit,
+    },
+    client::{Answer, Status, Unanswered},
 };
+
+/// What stands in place of a status where there is no answer.
+pub(super) const UNANSWERED: &str = "UNANSWERED";
 
 /// Characters of a malformed text that are repeated before the line says why it is none.
 const ECHO_CHARS_MAX: usize = 120;
@@ -14,13 +22,34 @@ pub(super) fn write(out: &mut Vec<u8>, answer: &Answer<'_>, limit: u32) {
     if let (Status::Unique, Some(grid)) = (answer.status, answer.solutions.first()) {
         out.extend_from_slice(&grid.to_ascii());
     } else {
-        let board = text::parse(answer.board)
-            .map_or_else(|_| echo(answer.board), |board| board.to_string());
+        let board = shown(answer.board);
         let status = answer.status.name();
         let words = words(answer, limit);
         out.extend_from_slice(format!("{board} {status} {words}").trim_end().as_bytes());
     }
     out.push(b'\n');
+}
+
+/// Appends the line of a board that nobody answered.
+pub(super) fn write_unanswered(out: &mut Vec<u8>, board: &Unanswered<'_>) {
+    let line = format!("{} {UNANSWERED} {}\n", shown(board.board), board.reason);
+    out.extend_from_slice(line.as_bytes());
+}
+
+/// Whether this line can be the answer to `board`, as far as can be told without solving.
+pub(super) fn answers(line: &str, board: &str) -> bool {
+    if let Some(grid) = text::parse_plain(line.as_bytes()) {
+        return text::parse(board).is_ok_and(|board| check::is_solution(&board, &grid));
+    }
+    line.strip_prefix(&shown(board))
+        .and_then(|rest| rest.strip_prefix(' '))
+        .and_then(|rest| rest.split(' ').next())
+        .is_some_and(|status| Status::ALL.iter().any(|known| known.name() == status))
+}
+
+/// A board on one line, whatever its form; of a text that is none, so much as shows which.
+pub(super) fn shown(text: &str) -> String {
+    text::parse(text).map_or_else(|_| echo(text), |board| board.to_string())
 }
 
 fn words(answer: &Answer<'_>, limit: u32) -> String {

@@ -1,9 +1,10 @@
 //! How far a run is, while it lasts, and what it came to.
 
-use std::{io, time::Instant};
+use std::time::Instant;
 
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::lines::UNANSWERED;
 use crate::{
     cli::say,
     client::{Answer, Status},
@@ -16,6 +17,7 @@ pub(super) struct Progress {
     started: Instant,
     /// By the place of the status in [`Status::ALL`].
     counts: [u64; Status::ALL.len()],
+    unanswered: u64,
 }
 
 impl Progress {
@@ -29,6 +31,7 @@ impl Progress {
             bar,
             started: Instant::now(),
             counts: [0; Status::ALL.len()],
+            unanswered: 0,
         }
     }
 
@@ -40,8 +43,12 @@ impl Progress {
         }
     }
 
+    pub(super) fn count_unanswered(&mut self) {
+        self.unanswered += 1;
+    }
+
     /// Runs `print` with the bar out of its way: both may be on the same terminal.
-    pub(super) fn beside(&self, print: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+    pub(super) fn beside<T>(&self, print: impl FnOnce() -> T) -> T {
         if self.bar.is_hidden() {
             print()
         } else {
@@ -52,13 +59,14 @@ impl Progress {
     /// Takes the bar away and prints the closing summary.
     pub(super) fn finish(&self) {
         self.bar.finish_and_clear();
-        let boards: u64 = self.counts.iter().sum();
+        let boards = self.counts.iter().sum::<u64>() + self.unanswered;
         let seconds = self.started.elapsed().as_secs_f64();
-        let statuses: Vec<String> = Status::ALL
-            .iter()
+        let names = Status::ALL.iter().map(|status| status.name());
+        let statuses: Vec<String> = names
             .zip(self.counts)
+            .chain([(UNANSWERED, self.unanswered)])
             .filter(|&(_, count)| count > 0)
-            .map(|(status, count)| format!("{} {}", HumanCount(count), status.name()))
+            .map(|(status, count)| format!("{} {status}", HumanCount(count)))
             .collect();
         let plural = if boards == 1 { "" } else { "s" };
         let boards_in_time = format!("{} board{plural} in {seconds:.2} s", HumanCount(boards));

@@ -1,17 +1,21 @@
 //! The command line: its subcommands, one a file, and how a run ends.
 //!
 //! Exit codes: 0 when all was done, 1 when a file, a connection or the server failed, 2 when the
-//! command line itself was wrong, 3 when `solve` left boards unanswered.
+//! command line or another setting was wrong, 3 when `solve` left boards unanswered.
 
 pub mod serve;
 
 mod bench;
+mod config;
 mod connect;
 mod gzip;
 mod local;
+mod security;
 mod solve;
 
 use std::{
+    ffi::OsString,
+    fmt::Display,
     io::{self, Write as _},
     ops::RangeInclusive,
     process::ExitCode,
@@ -56,28 +60,72 @@ Examples:
 #[derive(Debug, Subcommand)]
 enum Command {
     Solve(solve::SolveArgs),
-    Serve(serve::ServeArgs),
+    Serve(Box<serve::ServeArgs>),
     Bench(bench::BenchArgs),
 }
 
+/// Runs the command line `args`, the program's name first, to its end.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let done = match config::parse(&args) {
+        Ok(config::Parsed::Run(cli)) => cli.run(),
+        Ok(config::Parsed::Print(text)) => print(&text).map(|()| ExitCode::SUCCESS),
+        Err(error) => Err(error),
+    };
+    let error = match done {
+        Ok(code) => return code,
+        Err(error) => error,
+    };
+    if let Some(usage) = error.downcast_ref::<clap::Error>() {
+        return config::usage(usage, &args);
+    }
+    say(&format!("error: {}", chain(&error)));
+    if error.is::<Misconfigured>() {
+        ExitCode::from(2)
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+/// An error and its causes, on one line, without those that only repeat what was said.
+fn chain(error: &anyhow::Error) -> String {
+    error.chain().fold(String::new(), |said, cause| {
+        let more = cause.to_string();
+        match said.as_str() {
+            "" => more,
+            _ if said.contains(&more) => said,
+            _ => format!("{said}: {more}"),
+        }
+    })
+}
+
+/// A setting is wrong, wherever it came from.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Misconfigured(String);
+
+impl Misconfigured {
+    fn by(cause: impl Display) -> Self {
+        Misconfigured(cause.to_string())
+    }
+}
+
 impl Cli {
-    /// Runs the subcommand to its end.
-    pub fn run(self) -> ExitCode {
-        let done = match self.command {
+    fn run(self) -> anyhow::Result<ExitCode> {
+        match self.command {
             Command::Solve(args) => solve::run(&args),
             Command::Serve(args) => runtime()
-                .and_then(|runtime| runtime.block_on(serve::run(args)))
+                .and_then(|runtime| runtime.block_on(serve::run(*args)))
                 .map(|()| ExitCode::SUCCESS),
             Command::Bench(args) => bench::run(args).map(|()| ExitCode::SUCCESS),
-        };
-        match done {
-            Ok(code) => code,
-            Err(error) => {
-                say(&format!("error: {error:#}"));
-                ExitCode::FAILURE
-            }
         }
     }
+}
+
+fn print(text: &str) -> anyhow::Result<()> {
+    io::stdout()
+        .write_all(text.as_bytes())
+        .context("cannot write to standard output")
 }
 
 /// The threads that every command runs its calls on; solving has its own.

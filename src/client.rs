@@ -51,6 +51,7 @@ mod fields;
 mod fleet;
 mod request;
 mod response;
+mod security;
 #[cfg(test)]
 mod tests;
 
@@ -62,7 +63,8 @@ use tokio_stream::{Stream, wrappers::ReceiverStream};
 use tonic::{
     Request, Status as RpcStatus, Streaming,
     client::Grpc,
-    codegen::http::uri::PathAndQuery,
+    codegen::http::uri::{PathAndQuery, Scheme},
+    metadata::{Ascii, MetadataValue},
     transport::{self, Channel, Endpoint},
 };
 
@@ -82,6 +84,7 @@ pub use answers::Answers;
 pub use error::Error;
 pub use feed::{Closed, Feed};
 pub use fleet::{Failure, Fleet, FleetSettings, Outcome, Outcomes, Reason, Unanswered};
+pub use security::{Security, SecurityError};
 
 /// What HTTP/2 is told of a connection, in bytes: how much of the answers the server may have on the
 /// way. The defaults are what measured best over loopback (`docs/performance.md`).
@@ -152,10 +155,14 @@ impl Default for BatchSettings {
 #[derive(Clone, Debug)]
 pub struct Client {
     channel: Channel,
+    /// The value of the header `authorization`.
+    bearer: Option<MetadataValue<Ascii>>,
+    over_tls: bool,
 }
 
 impl Client {
-    /// Connects to a server by its URL, such as `http://127.0.0.1:50051`.
+    /// Connects to a server by its URL, such as `http://127.0.0.1:50051`, or `https://` for TLS by the
+    /// authorities that the system trusts.
     ///
     /// # Errors
     ///
@@ -171,34 +178,64 @@ impl Client {
     ///
     /// A URL that is none, and a server that cannot be reached.
     pub async fn connect_with(url: &str, settings: ConnectSettings) -> Result<Client, Error> {
-        let channel = endpoint(url, settings)?
-            .connect()
-            .await
-            .map_err(|cause| Error::Connect {
-                url: url.to_owned(),
-                cause,
-            })?;
-        Ok(Client::from_channel(channel))
+        Client::connect_secured(url, settings, &Security::default()).await
+    }
+
+    /// Connects to a server that asks for a token or a certificate, or that the system does not trust.
+    ///
+    /// # Errors
+    ///
+    /// A URL that is none, a certificate that cannot be used, and a server that cannot be reached or is
+    /// not to be trusted.
+    pub async fn connect_secured(
+        url: &str,
+        settings: ConnectSettings,
+        security: &Security,
+    ) -> Result<Client, Error> {
+        let endpoint = endpoint(url, settings, security)?;
+        let channel = endpoint.connect().await.map_err(|cause| Error::Connect {
+            url: url.to_owned(),
+            cause,
+        })?;
+        Ok(Client::over(channel, &endpoint, security))
     }
 
     /// Connects to one address of the host of a URL, and notices when it does not answer pings.
-    async fn dial(url: &str, settings: ConnectSettings, dial: Dial) -> Result<Client, Error> {
-        let channel = endpoint(url, settings)?
+    async fn dial(
+        url: &str,
+        settings: ConnectSettings,
+        security: &Security,
+        dial: Dial,
+    ) -> Result<Client, Error> {
+        let endpoint = endpoint(url, settings, security)?
             .http2_keep_alive_interval(fleet::KEEPALIVE_INTERVAL)
             .keep_alive_timeout(fleet::KEEPALIVE_TIMEOUT)
-            .keep_alive_while_idle(true)
+            .keep_alive_while_idle(true);
+        let channel = endpoint
             .connect_with_connector(dial)
             .await
             .map_err(|cause| Error::Connect {
                 url: url.to_owned(),
                 cause,
             })?;
-        Ok(Client::from_channel(channel))
+        Ok(Client::over(channel, &endpoint, security))
+    }
+
+    fn over(channel: Channel, endpoint: &Endpoint, security: &Security) -> Client {
+        Client {
+            channel,
+            bearer: security.bearer(),
+            over_tls: is_tls(endpoint),
+        }
     }
 
     /// A client over a channel that the caller made.
     pub fn from_channel(channel: Channel) -> Client {
-        Client { channel }
+        Client {
+            channel,
+            bearer: None,
+            over_tls: false,
+        }
     }
 
     /// Opens one `SolveBatch` call: boards go into the [`Feed`], their results come out of the
@@ -229,7 +266,7 @@ impl Client {
         let responses = self
             .call(ReceiverStream::new(outgoing))
             .await
-            .map_err(|status| Error::rpc(0, &status))?;
+            .map_err(|status| Error::refused(&status, self.over_tls))?;
         Ok((feed, Answers::new(responses, unanswered, window)))
     }
 
@@ -240,8 +277,13 @@ impl Client {
     ) -> Result<Streaming<Response>, RpcStatus> {
         let mut rpc = Grpc::new(self.channel.clone());
         rpc.ready().await.map_err(|cause| lost(&cause))?;
+        let mut requests = Request::new(requests);
+        if let Some(bearer) = &self.bearer {
+            let metadata = requests.metadata_mut();
+            metadata.insert("authorization", bearer.clone());
+        }
         let path = PathAndQuery::from_static("/sudoku.v1.SudokuSolver/SolveBatch");
-        let responses = rpc.streaming(Request::new(requests), path, BatchCodec);
+        let responses = rpc.streaming(requests, path, BatchCodec);
         Ok(responses.await?.into_inner())
     }
 
@@ -261,17 +303,28 @@ impl Client {
 }
 
 /// What every connection to this URL has in common.
-fn endpoint(url: &str, settings: ConnectSettings) -> Result<Endpoint, Error> {
+fn endpoint(url: &str, settings: ConnectSettings, security: &Security) -> Result<Endpoint, Error> {
     let window = |bytes| nearest(bytes, &ConnectSettings::WINDOW_BYTES);
-    let endpoint = Endpoint::from_shared(url.to_owned()).map_err(|cause| Error::Url {
+    let mut endpoint = Endpoint::from_shared(url.to_owned()).map_err(|cause| Error::Url {
         url: url.to_owned(),
         cause,
     })?;
+    if is_tls(&endpoint) {
+        let tls = endpoint.tls_config(security.tls());
+        endpoint = tls.map_err(|cause| Error::Tls {
+            url: url.to_owned(),
+            cause,
+        })?;
+    }
     Ok(endpoint
         .connect_timeout(CONNECT_TIMEOUT)
         .initial_stream_window_size(window(settings.stream_window_bytes))
         .initial_connection_window_size(window(settings.connection_window_bytes))
         .max_frame_size(nearest(settings.frame_bytes, &ConnectSettings::FRAME_BYTES)))
+}
+
+fn is_tls(endpoint: &Endpoint) -> bool {
+    endpoint.uri().scheme() == Some(&Scheme::HTTPS)
 }
 
 /// The connection was lost before the call began.

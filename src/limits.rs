@@ -60,7 +60,19 @@ pub const HEADER_BYTES_MAX: u32 = 16 << 10;
 /// How many more are read, so that their sender can be told; who sends still more gets HTTP's 431.
 pub const HEADER_BYTES_SLACK: u32 = 16 << 10;
 
-/// How long a new connection may take to begin HTTP/2.
+/// Bytes of a file with certificates, a key, tokens or settings.
+pub const SECRET_FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// Tokens of a server; each call's is compared with all of them.
+pub const TOKENS_MAX: usize = 256;
+
+/// How often files with certificates and tokens are looked at.
+pub const RELOAD_INTERVAL: Duration = Duration::from_secs(10);
+
+/// The shortest time between two looks, whatever was asked for.
+pub const RELOAD_INTERVAL_MIN: Duration = Duration::from_millis(10);
+
+/// How long a new connection may take to begin TLS, if it does, and HTTP/2.
 pub const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long a connection may be without a call.
@@ -102,6 +114,21 @@ pub const KEEPALIVE_INTERVAL: Duration = Duration::from_mins(1);
 
 /// How long it may take to say so.
 pub const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// Scrapes of the metrics at once; more wait to be accepted.
+pub const SCRAPES_MAX: usize = 8;
+
+/// How long a scrape of the metrics may take.
+pub const SCRAPE_TIME_MAX: Duration = Duration::from_secs(10);
+
+/// Spans that wait to be sent to a collector; more are dropped.
+pub const TRACES_QUEUED_MAX: usize = 4_096;
+
+/// How long a collector may take to accept some of them.
+pub const TRACES_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long the end of the server waits for the last of them, if so much is left of the grace time.
+pub const TRACES_LAST: Duration = Duration::from_secs(2);
 
 /// How long a drain waits for calls.
 pub const GRACE: Duration = Duration::from_secs(30);

@@ -1,10 +1,7 @@
 //! The command line `sudoku-solver`.
 
-use std::process::ExitCode;
-
-use clap::Parser as _;
-use sudoku_solver::cli::Cli;
+use std::{env, process::ExitCode};
 
 fn main() -> ExitCode {
-    Cli::parse().run()
+    sudoku_solver::cli::run(env::args_os())
 }

@@ -11,13 +11,16 @@ pub mod endpoint;
 pub mod failure;
 #[cfg(debug_assertions)]
 pub mod fault;
+pub mod histogram;
 pub mod phase;
 pub mod pool;
 pub mod queue;
 mod quick;
+pub mod record;
 pub mod retire;
 pub mod status;
 mod stream;
+pub mod tally;
 mod unary;
 pub mod unread;
 mod worker;
@@ -28,13 +31,7 @@ use tokio::sync::Semaphore;
 use tonic::{Request, Response, Status, Streaming};
 
 pub use self::stream::Replies;
-use self::{
-    call::Call,
-    failure::Failure,
-    phase::{Life, OpenCall},
-    pool::Pool,
-    stream::Opened,
-};
+use self::{call::Call, failure::Failure, phase::Life, pool::Pool, record::Record, stream::Opened};
 use crate::{
     solver::Options,
     wire::{batch_request::BatchRequest, pb},
@@ -93,21 +90,23 @@ impl SolverService {
         &self.settings
     }
 
-    fn open(&self) -> Result<OpenCall, Status> {
-        self.life
+    fn open<T>(&self, request: &Request<T>) -> Result<Call, Status> {
+        let open = self
+            .life
             .open()
-            .ok_or_else(|| status::status(&Failure::ShuttingDown))
+            .ok_or_else(|| status::status(&Failure::ShuttingDown))?;
+        let record = request.extensions().get::<Record>().cloned();
+        Ok(Call::new(open, record.unwrap_or_default()))
     }
 
     async fn solve(
         &self,
         request: Request<pb::SolveRequest>,
     ) -> Result<Response<pb::SolveResponse>, Status> {
-        let mut call = Call::single(self.open()?);
+        let call = self.open(&request)?;
         match unary::solve(self, request.metadata(), request.get_ref()).await {
             Ok(response) => {
                 call.answered(1);
-                call.succeed();
                 Ok(Response::new(response))
             }
             Err(failure) => Err(call.fail(&failure)),
@@ -119,7 +118,7 @@ impl SolverService {
         &self,
         request: Request<Streaming<BatchRequest>>,
     ) -> Result<Response<Replies>, Status> {
-        let mut call = Call::stream(self.open()?);
+        let call = self.open(&request)?;
         match Opened::open(self, request) {
             Ok(opened) => Ok(Response::new(Replies::new(call, opened, &self.settings))),
             Err(failure) => Err(call.fail(&failure)),

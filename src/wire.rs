@@ -119,7 +119,8 @@ const fn clashes_bytes_max() -> usize {
     UNITS * (9 + DIGITS * CLASH)
 }
 
-fn status(verdict: Verdict) -> pb::SolveStatus {
+/// What a board turned out to be, in the words of the contract.
+pub fn status(verdict: Verdict) -> pb::SolveStatus {
     match verdict {
         Verdict::Unique => pb::SolveStatus::Unique,
         Verdict::Multiple => pb::SolveStatus::Multiple,

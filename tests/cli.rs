@@ -269,7 +269,7 @@ fn wrong_usage_exits_with_2() {
         &["solve", "--limit", "two"],
         &["solve", "--node-limit", "0"],
         &["solve", "--output", "xml"],
-        &["solve", "--server", "https://127.0.0.1:50051"],
+        &["solve", "--server", "ftp://127.0.0.1:50051"],
         &["solve", "--server", "http://"],
         &["solve", "--server", "127.0.0.1:1,http://"],
         &["solve", "--streams", "0"],

@@ -221,24 +221,3 @@ async fn a_second_signal_ends_the_program_now() {
     assert_eq!(program.ended().code(), Some(1));
     drop(batch);
 }
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_log_has_one_line_a_stream() {
-    let mut program = Program::start(&[]);
-    let mut client = Client::new(channel(program.address).await);
-    let mut batch = Batch::open(&mut client).await.unwrap();
-    batch.send(message(&[UNIQUE; 3], None)).await;
-    batch.results(3).await.unwrap();
-    batch.finish().await.unwrap();
-    let line = program.line_with("finished");
-    let event: serde_json::Value = serde_json::from_str(&line).unwrap();
-    let span = &event["span"];
-    assert_eq!(
-        (span["method"].as_str(), span["status"].as_str()),
-        (Some("SolveBatch"), Some("Ok"))
-    );
-    assert_eq!(span["boards"].as_u64(), Some(3), "{line}");
-    assert!(span["time"].is_string(), "{line}");
-    program.signal("TERM");
-    assert_eq!(program.ended().code(), Some(0));
-}

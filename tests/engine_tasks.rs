@@ -27,6 +27,10 @@ use sudoku_solver::{
 const HARD: &str =
     "8..........36......7..9.2...5...7.......457.....1...3...1....68..85...1..9....4..";
 
+/// A board that needs no guess.
+const EASY: &str =
+    "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
+
 /// More boards than any engine solves before somebody cancels them.
 const ENDLESS: usize = 300_000;
 
@@ -290,6 +294,31 @@ fn a_source_that_runs_dry_and_goes_on() {
             let level = engine.level();
             assert_same(level, &boards, Options::default(), answers, &expected);
         }
+    }
+}
+
+/// Easy boards keep coming, and one hard board, alone in what it needs, is searched on between them.
+#[test]
+fn a_hard_board_among_easy_ones_without_end() {
+    const EASY_TASKS_MAX: usize = 3_000;
+    let easy: Vec<Board> = (0..64).map(|_| sample::board(EASY)).collect();
+    let hard = [sample::board(HARD)];
+    for mut engine in engines() {
+        let mut added = 0;
+        let mut source = Script {
+            queue: Queue::new([task(0, &hard, Options::default())]),
+            before_next: |queue: &mut Queue<usize>| {
+                let is_done = queue.done.iter().any(|(ticket, _)| *ticket == 0);
+                if !is_done && added < EASY_TASKS_MAX {
+                    added += 1;
+                    let more = task(added, &easy, Options::default());
+                    queue.waiting.push_back(more);
+                }
+            },
+        };
+        engine.run(&mut source);
+        assert_eq!(source.queue.done.len(), added + 1);
+        assert!(added < EASY_TASKS_MAX, "only when no easy board was left");
     }
 }
 

@@ -11,7 +11,7 @@
 mod binary;
 mod common;
 
-use std::{fs, net::SocketAddr, process::Command};
+use std::{fs, net::SocketAddr};
 
 use binary::served::Served;
 use common::{
@@ -80,10 +80,8 @@ impl Victim {
         let (idle, peak) = (self.idle_kib, self.figure("VmHWM:"));
         eprintln!("{what}: {idle} KiB before, {peak} KiB at the peak");
         assert!(peak < idle + kib, "{idle} KiB grew to {peak} KiB");
-        let id = self.served.child.id().to_string();
-        assert!(Command::new("kill").arg(id).status().unwrap().success());
-        let ended = tokio::task::spawn_blocking(move || self.served.child.wait());
-        assert_eq!(ended.await.unwrap().unwrap().code(), Some(0), "{what}");
+        let ended = tokio::task::spawn_blocking(move || self.served.terminated());
+        assert_eq!(ended.await.unwrap().code(), Some(0), "{what}");
     }
 }
 

@@ -1,48 +1,84 @@
-//! Every limit at its bound and one past it, with a text that names the limit's flag. Streams and queued
-//! calls that are too many are in `rpc_errors`.
+//! Every limit of the real binary, set by its flag, at its bound and one past it, with a text that names the
+//! flag. What clients are told of the sizes of HTTP/2 is in `cli`.
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+mod binary;
 mod common;
 
-use std::time::Duration;
+use std::{net::SocketAddr, time::Duration};
 
+use binary::served::Served;
 use common::{
-    raw::{ACK, DATA, END_STREAM, GOAWAY, PING, RST_STREAM, Raw, SOLVE_BATCH, frame, grpc},
-    server::{Batch, TestServer, longest, message, options, request, solve_batch, workers},
+    raw::{
+        ACK, DATA, END_STREAM, GOAWAY, HEADERS, PING, RST_STREAM, Raw, SOLVE, SOLVE_BATCH, frame,
+        grpc,
+    },
+    server::{
+        Bare, Batch, Client, bare_client, channel, longest, message, narrow_client, options,
+        request, solve_batch,
+    },
     texts::{EMPTY, LONG, UNIQUE},
 };
 use prost::Message as _;
 use sudoku_solver::{
-    server::{Config, ConnectionLimits},
-    wire::pb::{SolveBatchResponse, SolveRequest, SolveStatus},
+    limits,
+    wire::pb::{
+        SolveBatchResponse, SolveRequest, SolveStatus, sudoku_solver_client::SudokuSolverClient,
+    },
 };
 use tokio::time::sleep;
 use tonic::{Code, Request, Status};
 use tonic_types::StatusExt as _;
 
 const SHORT: Duration = Duration::from_millis(50);
-const FOREVER: Duration = Duration::from_hours(1);
 
-async fn server(change: impl FnOnce(&mut Config)) -> TestServer {
-    let mut config = Config {
-        workers: workers(1),
-        ..Config::default()
-    };
-    change(&mut config);
-    TestServer::with(config).await
+/// A server with one solver thread and these flags.
+struct Limited {
+    _served: Served,
+    address: SocketAddr,
 }
 
-async fn server_with(connection: ConnectionLimits) -> TestServer {
-    server(|config| config.connection = connection).await
+impl Limited {
+    #[track_caller]
+    fn to(flags: &[&str]) -> Limited {
+        let served = Served::with(&[&["--workers", "1"], flags].concat());
+        let address = served.address.parse().unwrap();
+        Limited {
+            _served: served,
+            address,
+        }
+    }
+
+    async fn client(&self) -> Client {
+        Client::new(channel(self.address).await)
+    }
+
+    async fn narrow_client(&self) -> Client {
+        narrow_client(self.address).await
+    }
+
+    async fn bare_client(&self) -> SudokuSolverClient<Bare> {
+        bare_client(self.address).await
+    }
 }
 
 #[track_caller]
 fn assert_refused(status: &Status, code: Code, reason: &str, texts: &[&str]) {
     assert_eq!(status.code(), code, "{status:?}");
-    assert_eq!(status.get_details_error_info().unwrap().reason, reason);
+    let info = status.get_details_error_info().unwrap();
+    assert_eq!(
+        (info.reason.as_str(), info.domain.as_str()),
+        (reason, "sudoku.v1")
+    );
     for text in texts {
         assert!(status.message().contains(text), "{text}: {status:?}");
     }
+}
+
+#[track_caller]
+fn assert_retry(status: &Status) {
+    let delay = status.get_details_retry_info().unwrap().retry_delay;
+    assert_eq!(delay, Some(limits::RETRY_DELAY), "{status:?}");
 }
 
 /// A request of exactly so many bytes: spaces after a board are nothing.
@@ -57,7 +93,7 @@ fn padded(bytes: usize) -> SolveRequest {
 
 #[tokio::test]
 async fn message_bytes() {
-    let server = server(|config| config.message_bytes_max = 1000).await;
+    let server = Limited::to(&["--message-bytes-max=1000"]);
     let mut client = server.client().await;
     let texts = ["1000", "1001", "--message-bytes-max"];
     client.solve(padded(1000)).await.unwrap();
@@ -78,7 +114,7 @@ async fn message_bytes() {
 
 #[tokio::test]
 async fn boards_of_a_message() {
-    let server = server(|config| config.message_boards_max = 3).await;
+    let server = Limited::to(&["--message-boards-max=3"]);
     let mut client = server.client().await;
     let three = solve_batch(&mut client, vec![message(&[UNIQUE; 3], None)]).await;
     assert_eq!(three.unwrap().len(), 3);
@@ -96,7 +132,7 @@ async fn boards_of_a_message() {
 
 #[tokio::test]
 async fn bytes_of_a_reply() {
-    let server = server(|config| config.reply_bytes_max = 2000).await;
+    let server = Limited::to(&["--reply-bytes-max=2000"]);
     let mut client = server.client().await;
     // Many short results and, between them, one that is longer than a reply may be.
     let messages = vec![
@@ -119,7 +155,7 @@ async fn bytes_of_a_reply() {
 
 #[tokio::test]
 async fn solutions_asked_for() {
-    let server = server(|config| config.solutions_max = 1).await;
+    let server = Limited::to(&["--solutions-max=1"]);
     let mut client = server.client().await;
     // Who asks for nothing in particular gets what there is.
     for good in [None, options(Some(1), None)] {
@@ -146,11 +182,7 @@ async fn solutions_asked_for() {
 
 #[tokio::test]
 async fn bytes_of_headers() {
-    let server = server_with(ConnectionLimits {
-        header_bytes_max: 4000,
-        ..ConnectionLimits::default()
-    })
-    .await;
+    let server = Limited::to(&["--header-bytes-max=4000"]);
     let mut client = server.bare_client().await;
     let padded = |bytes: usize| {
         let mut call = Request::new(request(UNIQUE, None));
@@ -190,11 +222,7 @@ const REFUSED_STREAM: u32 = 7;
 
 #[tokio::test]
 async fn calls_of_a_connection() {
-    let server = server_with(ConnectionLimits {
-        calls_max: 2,
-        ..ConnectionLimits::default()
-    })
-    .await;
+    let server = Limited::to(&["--connection-calls-max=2"]);
     // A client that keeps to the bound waits until a call ends.
     let mut client = server.client().await;
     let first = Batch::open(&mut client).await.unwrap();
@@ -227,11 +255,7 @@ async fn calls_of_a_connection() {
 
 #[tokio::test]
 async fn connections() {
-    let server = server_with(ConnectionLimits {
-        connections_max: 1,
-        ..ConnectionLimits::default()
-    })
-    .await;
+    let server = Limited::to(&["--connections-max=1"]);
     let mut first = server.client().await;
     first.solve(request(UNIQUE, None)).await.unwrap();
     let mut second = Raw::connect(server.address).await;
@@ -258,7 +282,7 @@ async fn connections() {
         let mut next = Raw::connect(server.address).await;
         next.open(1, SOLVE_BATCH).await;
         next.send(&frame(DATA, END_STREAM, 1, &[])).await;
-        if next.next(common::raw::HEADERS).await.is_some() {
+        if next.next(HEADERS).await.is_some() {
             break;
         }
     }
@@ -266,7 +290,7 @@ async fn connections() {
 
 #[tokio::test]
 async fn time_of_a_call() {
-    let server = server(|config| config.deadline_max = Some(4 * SHORT)).await;
+    let server = Limited::to(&["--deadline-max=200ms"]);
     let mut client = server.client().await;
     client.solve(request(UNIQUE, None)).await.unwrap();
     let timed = |timeout: &'static str| {
@@ -295,7 +319,7 @@ async fn time_of_a_call() {
 
 #[tokio::test]
 async fn a_stream_whose_client_does_nothing() {
-    let server = server(|config| config.stream_idle = 4 * SHORT).await;
+    let server = Limited::to(&["--stream-idle=200ms"]);
     let mut client = server.client().await;
     let texts = ["200ms", "--stream-idle"];
     let mut silent = Batch::open(&mut client).await.unwrap();
@@ -316,12 +340,11 @@ async fn a_stream_whose_client_does_nothing() {
 
 #[tokio::test]
 async fn a_stream_whose_client_does_not_read() {
-    let server = server(|config| {
-        config.stream_idle = 4 * SHORT;
-        config.streams_max = 1;
-        config.connection.age_grace = SHORT;
-    })
-    .await;
+    let server = Limited::to(&[
+        "--stream-idle=200ms",
+        "--streams-max=1",
+        "--connection-age-grace=50ms",
+    ]);
     let mut unread = server.narrow_client().await;
     let batch = Batch::open(&mut unread).await.unwrap();
     let boards = message(&[EMPTY; 64], options(Some(10_000), None));
@@ -343,11 +366,7 @@ async fn a_stream_whose_client_does_not_read() {
 
 #[tokio::test]
 async fn a_connection_without_calls() {
-    let server = server_with(ConnectionLimits {
-        idle: 4 * SHORT,
-        ..ConnectionLimits::default()
-    })
-    .await;
+    let server = Limited::to(&["--connection-idle=200ms"]);
     let mut client = server.client().await;
     let mut batch = Batch::open(&mut client).await.unwrap();
     let mut idle = Raw::connect(server.address).await;
@@ -363,12 +382,7 @@ async fn a_connection_without_calls() {
 
 #[tokio::test]
 async fn a_connection_that_is_old() {
-    let server = server_with(ConnectionLimits {
-        age: Some(SHORT),
-        age_grace: FOREVER,
-        ..ConnectionLimits::default()
-    })
-    .await;
+    let server = Limited::to(&["--connection-age=50ms", "--connection-age-grace=1h"]);
     // Its call is finished, and then it ends.
     let mut raw = Raw::connect(server.address).await;
     raw.open(1, SOLVE_BATCH).await;
@@ -378,13 +392,15 @@ async fn a_connection_that_is_old() {
     assert_eq!(raw.next(DATA).await.unwrap().stream, 1);
     raw.ended().await;
 
+    // What the client still has to say, as that it has read the answer, is no error that would cost it the
+    // answer.
+    for _ in 0..10 {
+        raw.send(&frame(PING, 0, 0, &[0; 8])).await;
+        sleep(SHORT / 10).await;
+    }
+
     // A call that goes on for ever has the grace time.
-    let server = server_with(ConnectionLimits {
-        age: Some(SHORT),
-        age_grace: SHORT,
-        ..ConnectionLimits::default()
-    })
-    .await;
+    let server = Limited::to(&["--connection-age=50ms", "--connection-age-grace=50ms"]);
     let mut raw = Raw::connect(server.address).await;
     raw.open(1, SOLVE_BATCH).await;
     raw.ended().await;
@@ -392,11 +408,7 @@ async fn a_connection_that_is_old() {
 
 #[tokio::test]
 async fn a_connection_that_does_not_begin() {
-    let server = server_with(ConnectionLimits {
-        handshake_timeout: 4 * SHORT,
-        ..ConnectionLimits::default()
-    })
-    .await;
+    let server = Limited::to(&["--handshake-timeout=200ms"]);
     let mut begun = Raw::connect(server.address).await;
     for beginning in [&b""[..], &common::raw::PREFACE[..10]] {
         let mut raw = Raw::silent(server.address).await;
@@ -404,11 +416,7 @@ async fn a_connection_that_does_not_begin() {
         raw.ended().await;
     }
     // Whoever speaks something else is told at once, whatever the time.
-    let server = server_with(ConnectionLimits {
-        handshake_timeout: FOREVER,
-        ..ConnectionLimits::default()
-    })
-    .await;
+    let server = Limited::to(&["--handshake-timeout=1h"]);
     let mut raw = Raw::silent(server.address).await;
     raw.send(b"GET / HTTP/1.1\r\n\r\n").await;
     raw.ended().await;
@@ -421,18 +429,13 @@ async fn a_connection_that_does_not_begin() {
     raw.send(&frame(common::raw::SETTINGS, 0, 0, &[])).await;
     for raw in [&mut raw, &mut begun] {
         raw.open(1, SOLVE_BATCH).await;
-        assert!(raw.next(common::raw::HEADERS).await.is_some());
+        assert!(raw.next(HEADERS).await.is_some());
     }
 }
 
 #[tokio::test]
 async fn a_connection_that_does_not_say_that_it_is_alive() {
-    let server = server_with(ConnectionLimits {
-        keepalive_interval: SHORT,
-        keepalive_timeout: 10 * SHORT,
-        ..ConnectionLimits::default()
-    })
-    .await;
+    let server = Limited::to(&["--keepalive-interval=50ms", "--keepalive-timeout=500ms"]);
     let mut dead = Raw::connect(server.address).await;
     dead.open(1, SOLVE_BATCH).await;
     let mut alive = Raw::connect(server.address).await;
@@ -453,7 +456,7 @@ async fn a_connection_that_does_not_say_that_it_is_alive() {
 #[tokio::test]
 async fn jobs_that_wait() {
     // Streams wait for room: nobody is refused.
-    let server = server(|config| config.queued_jobs_max = 1).await;
+    let server = Limited::to(&["--queued-jobs-max=1"]);
     let client = server.client().await;
     let mut streams = tokio::task::JoinSet::new();
     for _ in 0..4 {
@@ -465,4 +468,86 @@ async fn jobs_that_wait() {
     while let Some(results) = streams.join_next().await {
         assert_eq!(results.unwrap().unwrap().len(), 2000);
     }
+}
+
+#[tokio::test]
+async fn calls_that_wait() {
+    let server = Limited::to(&["--queued-calls-max=2"]);
+    let client = server.client().await;
+    // The thread takes up to 32 that wait together, two wait, the others are refused: the refusals
+    // are what arrives.
+    let mut calls = tokio::task::JoinSet::new();
+    for _ in 0..32 + 2 + 2 {
+        let mut client = client.clone();
+        calls.spawn(async move { client.solve(request(LONG, longest())).await });
+    }
+    for _ in 0..2 {
+        let status = calls.join_next().await.unwrap().unwrap().unwrap_err();
+        let texts = ["2 calls wait", "--queued-calls-max"];
+        assert_refused(&status, Code::ResourceExhausted, "TOO_MANY_CALLS", &texts);
+        assert_retry(&status);
+    }
+    // Calls that go away make room, on a solver thread: an easy board would not need one.
+    calls.shutdown().await;
+    let mut client = client.clone();
+    while let Err(status) = client.solve(request(LONG, options(None, Some(100)))).await {
+        assert_eq!(status.code(), Code::ResourceExhausted);
+    }
+}
+
+#[tokio::test]
+async fn streams() {
+    let server = Limited::to(&["--streams-max=2"]);
+    let mut client = server.client().await;
+    let first = Batch::open(&mut client).await.unwrap();
+    let _second = Batch::open(&mut client).await.unwrap();
+    let status = Batch::open(&mut client).await.unwrap_err();
+    let texts = ["2 streams are open", "--streams-max"];
+    assert_refused(&status, Code::ResourceExhausted, "TOO_MANY_STREAMS", &texts);
+    assert_retry(&status);
+    first.finish().await.unwrap();
+    let third = Batch::open(&mut client).await.unwrap();
+    third.finish().await.unwrap();
+}
+
+#[tokio::test]
+async fn boards_of_a_stream() {
+    // With a window of one board a job begins when the one before it is answered, so no reply holds the
+    // results of two; they would where the window has room for both.
+    for window in ["--window-boards=1", "--window-boards=4096"] {
+        let server = Limited::to(&[window]);
+        let mut client = server.narrow_client().await;
+        let mut batch = Batch::open(&mut client).await.unwrap();
+        batch.send(message(&vec![UNIQUE; 8192], None)).await;
+        batch.half_close();
+        let (mut results, mut most) = (0, 0);
+        while let Some(reply) = batch.reply().await.unwrap() {
+            results += reply.len();
+            most = most.max(reply.len());
+        }
+        assert_eq!(results, 8192);
+        if window == "--window-boards=1" {
+            assert!(most <= limits::JOB_BOARDS_MAX, "{most} results at once");
+        }
+    }
+}
+
+#[tokio::test]
+async fn bytes_of_a_frame() {
+    const FRAME_SIZE_ERROR: u32 = 6;
+    let server = Limited::to(&["--frame-bytes=20000"]);
+    let frame_of = |bytes: usize| {
+        let sent = padded(bytes - 5).encode_to_vec();
+        frame(DATA, END_STREAM, 1, &grpc(&sent))
+    };
+    let mut raw = Raw::connect(server.address).await;
+    raw.open(1, SOLVE).await;
+    raw.send(&frame_of(20_000)).await;
+    // Read, and no board.
+    assert!(raw.next(HEADERS).await.unwrap().ends_stream());
+    let mut raw = Raw::connect(server.address).await;
+    raw.open(1, SOLVE).await;
+    raw.send(&frame_of(20_001)).await;
+    let goaway = raw.next(GOAWAY).await.unwrap();
+    assert_eq!(goaway.reason(), FRAME_SIZE_ERROR);
 }

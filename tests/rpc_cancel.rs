@@ -9,7 +9,10 @@ mod common;
 use std::{sync::Arc, time::Duration};
 
 use common::{
-    server::{Batch, Client, TestServer, longest, message, options, request, solve_batch, workers},
+    server::{
+        Batch, Client, TestServer, longest, longest_on_lanes, message, options, request,
+        solve_batch, workers,
+    },
     texts::{EMPTY, LONG, UNIQUE},
 };
 use sudoku_solver::{
@@ -53,10 +56,12 @@ async fn assert_free(client: &mut Client) {
             );
         }
     });
-    // A stream, as its boards all go to the solver threads; an easy call would not.
+    // An easy call would be answered by the thread that it comes in on, and an easy board of a stream by a
+    // free lane beside a search; one that asks for many solutions waits for the solver thread.
+    let next = vec![message(&[UNIQUE], options(Some(100), None))];
     let results = tokio::select! {
         biased;
-        results = solve_batch(client, vec![message(&[UNIQUE], None)]) => results.unwrap(),
+        results = solve_batch(client, next) => results.unwrap(),
         search = search => panic!("the thread is still searching: {search:?}"),
     };
     quarter.cancel();
@@ -74,8 +79,8 @@ fn with_deadline<T>(message: T, timeout: &str) -> Request<T> {
 async fn a_dropped_call_frees_its_thread() {
     let server = one_thread().await;
     let mut client = server.client().await;
-    for _ in 0..3 {
-        let call = client.solve(request(LONG, longest()));
+    for options in [longest(), longest_on_lanes()].repeat(2) {
+        let call = client.solve(request(LONG, options));
         assert!(
             tokio::time::timeout(SOON, call).await.is_err(),
             "the search was not long"
@@ -88,16 +93,18 @@ async fn a_dropped_call_frees_its_thread() {
 async fn a_dropped_stream_frees_its_thread() {
     let server = one_thread().await;
     let mut client = server.client().await;
-    let mut batch = Batch::open(&mut client).await.unwrap();
-    batch.send(message(&[UNIQUE], None)).await;
-    batch.results(1).await.unwrap();
-    batch.send(message(&[LONG; 600], longest())).await;
-    assert!(
-        tokio::time::timeout(SOON, batch.reply()).await.is_err(),
-        "the search was not long"
-    );
-    drop(batch);
-    assert_free(&mut client).await;
+    for options in [longest(), longest_on_lanes()] {
+        let mut batch = Batch::open(&mut client).await.unwrap();
+        batch.send(message(&[UNIQUE], None)).await;
+        batch.results(1).await.unwrap();
+        batch.send(message(&[LONG; 600], options)).await;
+        assert!(
+            tokio::time::timeout(SOON, batch.reply()).await.is_err(),
+            "the search was not long"
+        );
+        drop(batch);
+        assert_free(&mut client).await;
+    }
 }
 
 #[tokio::test]
@@ -120,8 +127,14 @@ async fn a_deadline_stops_the_search_of_a_call() {
     let server = one_thread().await;
     let mut client = server.client().await;
     let mut bare = server.bare_client().await;
-    for timeout in ["50m", "1m", "0n"] {
-        let call = with_deadline(request(LONG, longest()), timeout);
+    let ends = [
+        ("50m", longest()),
+        ("50m", longest_on_lanes()),
+        ("1m", longest()),
+        ("0n", longest()),
+    ];
+    for (timeout, options) in ends {
+        let call = with_deadline(request(LONG, options), timeout);
         let status = bare.solve(call).await.unwrap_err();
         assert_eq!(status.code(), Code::DeadlineExceeded, "{status:?}");
         assert_eq!(
@@ -137,7 +150,8 @@ async fn a_deadline_ends_a_stream_in_the_middle() {
     let server = one_thread().await;
     let mut client = server.client().await;
     let mut bare = server.bare_client().await;
-    for last in [vec![], vec![message(&[LONG], longest())]] {
+    let long = |options| vec![message(&[LONG], options)];
+    for last in [vec![], long(longest()), long(longest_on_lanes())] {
         let messages = tokio_stream::iter([vec![message(&[UNIQUE], None)], last].concat());
         let forever = messages.chain(tokio_stream::pending());
         let call = with_deadline(forever, "100m");

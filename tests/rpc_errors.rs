@@ -6,12 +6,11 @@ mod common;
 use std::time::Duration;
 
 use common::{
-    server::{Batch, Client, TestServer, longest, message, options, request, solve_batch, workers},
-    texts::{EMPTY, LONG, MALFORMED, UNIQUE},
+    server::{Batch, Client, TestServer, message, options, request, solve_batch},
+    texts::{MALFORMED, UNIQUE},
 };
 use sudoku_solver::{
     limits,
-    server::Config,
     wire::pb::{SolveBatchRequest, SolveOptions},
 };
 use tonic::{Code, Request, Status, metadata::MetadataValue};
@@ -120,91 +119,6 @@ async fn boards_in_a_message_are_limited() {
     let status = solve_batch(&mut client, vec![more]).await.unwrap_err();
     assert_info(&status, Code::InvalidArgument, "TOO_MANY_BOARDS_IN_MESSAGE");
     assert_violation(&status, "boards", &["message 1", "49153", "49152"]);
-}
-
-#[tokio::test]
-async fn a_full_queue_refuses_at_once_and_says_when_to_retry() {
-    let config = Config {
-        workers: workers(1),
-        queued_calls_max: 2,
-        ..Config::default()
-    };
-    let server = TestServer::with(config).await;
-    let client = server.client().await;
-    // The thread takes up to 32 that wait together, two wait, the others are refused: the refusals
-    // are what arrives.
-    let mut calls = tokio::task::JoinSet::new();
-    for _ in 0..32 + 2 + 2 {
-        let mut client = client.clone();
-        calls.spawn(async move { client.solve(request(LONG, longest())).await });
-    }
-    for _ in 0..2 {
-        let status = calls.join_next().await.unwrap().unwrap().unwrap_err();
-        assert_info(&status, Code::ResourceExhausted, "TOO_MANY_CALLS");
-        assert!(status.message().contains('2'), "{status:?}");
-        let delay = status.get_details_retry_info().unwrap().retry_delay;
-        assert_eq!(delay, Some(limits::RETRY_DELAY));
-    }
-    // Calls that go away make room, on a solver thread: an easy board would not need one.
-    calls.shutdown().await;
-    let mut client = client.clone();
-    while let Err(status) = client.solve(request(LONG, options(None, Some(100)))).await {
-        assert_eq!(status.code(), Code::ResourceExhausted);
-    }
-}
-
-#[tokio::test]
-async fn open_streams_are_limited() {
-    let config = Config {
-        workers: workers(1),
-        streams_max: 2,
-        ..Config::default()
-    };
-    let server = TestServer::with(config).await;
-    let mut client = server.client().await;
-    let first = Batch::open(&mut client).await.unwrap();
-    let _second = Batch::open(&mut client).await.unwrap();
-    let status = Batch::open(&mut client).await.unwrap_err();
-    assert_info(&status, Code::ResourceExhausted, "TOO_MANY_STREAMS");
-    assert_eq!(
-        status.get_details_retry_info().unwrap().retry_delay,
-        Some(limits::RETRY_DELAY)
-    );
-    first.finish().await.unwrap();
-    let third = Batch::open(&mut client).await.unwrap();
-    third.finish().await.unwrap();
-}
-
-#[cfg(debug_assertions)]
-#[tokio::test]
-async fn a_panic_costs_the_call_and_nothing_else() {
-    let server = TestServer::with(Config {
-        workers: workers(1),
-        ..Config::default()
-    })
-    .await;
-    let mut client = server.client().await;
-    for _ in 0..3 {
-        let status = refused(&mut client, common::texts::FAULT, None).await;
-        assert_info(&status, Code::Internal, "SOLVER_FAILED");
-        client.solve(request(UNIQUE, None)).await.unwrap();
-    }
-    let mut batch = Batch::open(&mut client).await.unwrap();
-    batch.send(message(&[UNIQUE], None)).await;
-    batch.results(1).await.unwrap();
-    batch.send(message(&[common::texts::FAULT], None)).await;
-    assert_info(
-        &batch.reply().await.unwrap_err(),
-        Code::Internal,
-        "SOLVER_FAILED",
-    );
-    assert_eq!(
-        solve_batch(&mut client, vec![message(&[EMPTY], None)])
-            .await
-            .unwrap()
-            .len(),
-        1
-    );
 }
 
 #[tokio::test]

@@ -76,6 +76,10 @@ const WAITING_PERCENT: u32 = 60;
 /// There are fewer kinds of waiting lanes, so that some are always moved on.
 const FEW: u32 = 16;
 
+/// Every so many exchanges the few are moved on too: a hard board among easy ones would have no company
+/// until the boards run out, and then be searched to its end alone.
+const PATIENCE: u32 = 8;
+
 /// Exchanges between two looks at the cancel flags: some hundred microseconds.
 const CANCEL_INTERVAL: u32 = 16;
 
@@ -134,7 +138,8 @@ impl<V: Vector<N>, const N: usize> Core<V, N> {
             if exchanges.is_multiple_of(CANCEL_INTERVAL) && desk.drop_cancelled() {
                 self.cancel(&mut desk);
             }
-            self.exchange(&mut desk, marks);
+            let alone_too = exchanges.is_multiple_of(PATIENCE);
+            self.exchange(&mut desk, marks, alone_too);
             if !self.busy.any() {
                 return;
             }
@@ -149,11 +154,11 @@ impl<V: Vector<N>, const N: usize> Core<V, N> {
     }
 
     /// Moves waiting lanes on: all of them, but for those that need planes transposed for them and are
-    /// too few for that.
+    /// too few for that, unless `alone_too`.
     #[inline(always)]
-    fn exchange<T: Tasks>(&mut self, desk: &mut Desk<'_, T>, marks: Marks<N>) {
+    fn exchange<T: Tasks>(&mut self, desk: &mut Desk<'_, T>, marks: Marks<N>, alone_too: bool) {
         let waiting = self.busy & marks.waiting();
-        let few = waiting.count() / FEW;
+        let few = if alone_too { 0 } else { waiting.count() / FEW };
         let mut ended = Lanes::NONE;
         // Idle lanes take from the stacks only.
         if (!self.busy).any() && self.in_saved.any() {
@@ -162,7 +167,9 @@ impl<V: Vector<N>, const N: usize> Core<V, N> {
         let stalled = waiting & !(marks.solved | marks.contradictory);
         let mut with_node = self.branch(stalled, few, &mut ended);
         let solved = self.busy & marks.solved & !self.exhausted;
-        self.take_solutions(desk, solved, &mut ended);
+        if solved.count() > few / 2 {
+            self.take_solutions(desk, solved, &mut ended);
+        }
         self.exhausted |= marks.contradictory;
         // A lane may have lost its part meanwhile, by what another one found or by its own solution.
         self.exhausted &= self.busy;
@@ -192,17 +199,21 @@ impl<V: Vector<N>, const N: usize> Core<V, N> {
             self.stack_saved(full);
         }
         lanes &= !self.in_saved;
+        if !lanes.any() {
+            return Lanes::NONE;
+        }
+        let mut without_bivalue = self.guess.choose(&self.planes, V::load(&lanes)).lanes();
+        if without_bivalue.count() <= few {
+            lanes &= !without_bivalue;
+        }
         for lane in lanes.iter() {
             if self.begin_node(lane) == Next::Enough {
                 ended.insert(lane);
             }
         }
         lanes &= self.busy & !*ended;
-        if !lanes.any() {
-            return Lanes::NONE;
-        }
+        without_bivalue &= lanes;
         self.planes.save(&mut self.saved, V::load(&lanes));
-        let without_bivalue = self.guess.choose(&self.planes, V::load(&lanes)).lanes();
         self.guess.apply(&mut self.planes, &mut self.saved);
         self.in_saved |= lanes & !without_bivalue;
         if without_bivalue.any() {

@@ -21,6 +21,7 @@ use self::{
 };
 use super::{
     connect::{ConnectArgs, server_url},
+    security::SecurityArgs,
     serve::available_level,
 };
 use crate::{
@@ -36,7 +37,7 @@ use crate::{
 /// batch engine alone on one core, by the single-board solver alone on one core, and over the whole
 /// RPC path. Without --server the path leads to this program as a server, in a process of its own,
 /// so that its CPU time can be told from the client's; `SUDOKU_WORKERS` and the other
-/// variables of `serve` reach it.
+/// variables of `serve` reach it. With those of TLS it is spoken to by TLS.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct BenchArgs {
@@ -75,6 +76,9 @@ pub(super) struct BenchArgs {
 
     #[command(flatten)]
     connect: ConnectArgs,
+
+    #[command(flatten)]
+    security: SecurityArgs,
 }
 
 #[expect(
@@ -190,10 +194,13 @@ impl Bench {
             seconds: self.args.seconds,
         };
         if let Some(url) = &self.args.server {
-            return path.measure(url, || None).await;
+            let security = self.args.security.read(&[url])?;
+            return path.measure(url, &security, || None).await;
         }
         let server = ChildServer::start(self.level).await?;
-        path.measure(server.url(), || server.cpu_time()).await
+        let security = self.args.security.read(&[server.url()])?;
+        path.measure(server.url(), &security, || server.cpu_time())
+            .await
     }
 }
 

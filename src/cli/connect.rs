@@ -54,10 +54,8 @@ pub(super) fn server_url(text: &str) -> Result<String, String> {
     } else {
         format!("http://{text}")
     };
-    let authority = match url.split_once("://") {
-        Some(("http", rest)) => rest,
-        Some(("https", _)) => return Err("TLS is not built in; use http://".to_owned()),
-        _ => return Err("a server's URL begins with http://".to_owned()),
+    let Some(("http" | "https", authority)) = url.split_once("://") else {
+        return Err("a server's URL begins with http:// or https://".to_owned());
     };
     if authority.is_empty() || authority.contains(char::is_whitespace) {
         return Err("a server's URL looks like http://127.0.0.1:50051".to_owned());

@@ -1,10 +1,15 @@
 //! `sudoku-solver serve`: the service until a signal ends it.
 
+mod auth_args;
+mod exposure;
 mod limit_args;
+mod observe_args;
+mod tls_args;
 
 use std::{
     net::SocketAddr,
     num::{NonZeroU32, NonZeroUsize},
+    path::PathBuf,
     time::Duration,
 };
 
@@ -12,19 +17,36 @@ use anyhow::Context as _;
 use clap::Args;
 use tokio::net::TcpListener;
 
-pub use self::limit_args::LimitArgs;
+pub use self::{
+    auth_args::AuthArgs, limit_args::LimitArgs, observe_args::ObserveArgs, tls_args::TlsArgs,
+};
+use super::Misconfigured;
 use crate::{
     batch::{Level, UnknownLevel},
     server::{
         self, Config,
-        signals::Signals,
+        auth::Access,
+        reload::{self, Reload},
+        signals::{Hangups, Signals},
         telemetry::{self, LogFormat},
     },
 };
 
 /// Run the gRPC service until SIGTERM or SIGINT.
+///
+/// Every flag can also be set by its environment variable or in a TOML file, under its name without the
+/// dashes before it. A flag wins over the environment, the environment over the file.
 #[derive(Args, Clone, Debug)]
+#[command(after_help = AFTER_HELP)]
 pub struct ServeArgs {
+    /// TOML file with settings, such as `listen = "0.0.0.0:50051"`
+    #[arg(long, env = "SUDOKU_CONFIG", value_name = "FILE")]
+    pub config: Option<PathBuf>,
+
+    /// Print the settings in force and where each comes from, as such a file, and end
+    #[arg(long)]
+    pub print_config: bool,
+
     /// Address to listen on; port 0 takes a free one, and the log says which
     #[arg(
         long,
@@ -60,15 +82,55 @@ pub struct ServeArgs {
     #[arg(long, env = "SUDOKU_LOG_FORMAT", default_value = "text", value_enum)]
     pub log_format: LogFormat,
 
+    /// TLS, and when the files of secrets are read again.
+    #[command(flatten)]
+    pub tls: TlsArgs,
+
+    /// Who may call.
+    #[command(flatten)]
+    pub auth: AuthArgs,
+
     /// What calls, streams, messages and connections may take.
     #[command(flatten)]
     pub limits: LimitArgs,
+
+    /// What can be seen from outside.
+    #[command(flatten)]
+    pub observe: ObserveArgs,
 }
 
+const AFTER_HELP: &str = "\
+Exit status: 0 after SIGTERM or SIGINT, 1 when the address is in use or the server failed, 2 when a
+flag, a variable, the file of settings, a certificate, a key or a token is wrong.
+
+Examples:
+  sudoku-solver serve
+  sudoku-solver serve --listen 0.0.0.0:50051 --tls-cert cert.pem --tls-key key.pem --token-file tokens
+  sudoku-solver serve --config sudoku-solver.toml --print-config";
+
 impl ServeArgs {
+    /// The settings, and the files that they were read from.
+    fn read(&self) -> Result<(Config, Vec<Box<dyn Reload>>), Misconfigured> {
+        let mut config = self.config();
+        config.reflection = self.auth.reflection;
+        let mut files = Vec::new();
+        if let Some(tls) = self.tls.files()? {
+            let (tls, reload) = reload::open(tls).map_err(Misconfigured::by)?;
+            config.tls = Some(tls);
+            files.push(reload);
+        }
+        if let Some(tokens) = self.auth.tokens() {
+            let (tokens, reload) = reload::open(tokens).map_err(Misconfigured::by)?;
+            config.access = Access::by_token(tokens);
+            files.push(reload);
+        }
+        Ok((config, files))
+    }
+
     fn config(&self) -> Config {
         let mut config = Config {
             grace: self.grace,
+            observe: self.observe.observe(),
             ..Config::default()
         };
         if let Some(workers) = self.workers {
@@ -108,20 +170,30 @@ pub fn available_level(name: &str) -> Result<Level, String> {
 ///
 /// # Errors
 ///
-/// The address cannot be bound, the server cannot start, or a second signal cut the drain short.
+/// A file of secrets is bad, the address cannot be bound, the server cannot start, or a second signal cut
+/// the drain short.
 pub async fn run(args: ServeArgs) -> anyhow::Result<()> {
-    telemetry::init(args.log_format).context("cannot set up logs")?;
+    telemetry::init(args.log_format).map_err(|error| {
+        Misconfigured(format!(
+            "cannot set up logs: {:#}",
+            anyhow::Error::from(error)
+        ))
+    })?;
+    let (config, files) = args.read()?;
     // Before anything else, so that no signal finds the process without a handler.
     let mut drain = Signals::listen().context("cannot listen for signals")?;
     let mut signals = Signals::listen().context("cannot listen for signals")?;
     let listener = TcpListener::bind(args.listen)
         .await
         .with_context(|| format!("cannot listen on {}", args.listen))?;
-    let config = args.config();
+    let address = listener.local_addr()?;
+    exposure::warn(address, &config, args.tls.tls_client_ca.is_some());
     tracing::info!(
-        address = %listener.local_addr()?,
+        %address,
         workers = config.workers,
         cpu_level = %config.cpu_level,
+        tls = config.tls.is_some(),
+        tokens = config.access.needs_token(),
         "listening"
     );
     let first = async move {
@@ -134,8 +206,19 @@ pub async fn run(args: ServeArgs) -> anyhow::Result<()> {
     };
     tokio::select! {
         served = server::serve(listener, config, first) => served.context("cannot serve")?,
+        never = reload(files, args.tls.reload_interval.into()) => never?,
         signal = second => anyhow::bail!("a second signal ({signal}) ended the drain"),
     }
     tracing::info!("stopped");
+    Ok(())
+}
+
+/// Keeps certificates and tokens new. Without any, SIGHUP ends the process, as it does any other.
+async fn reload(files: Vec<Box<dyn Reload>>, every: Duration) -> anyhow::Result<()> {
+    if files.is_empty() {
+        return std::future::pending().await;
+    }
+    let mut hangups = Hangups::listen().context("cannot listen for signals")?;
+    reload::watch(files, every, async move || hangups.next().await).await;
     Ok(())
 }

@@ -22,7 +22,7 @@ use self::{
     printer::Printer,
     resume::Resume,
 };
-use super::local::LocalServer;
+use super::{Misconfigured, local::LocalServer, security::SecurityArgs};
 use crate::client::{BatchSettings, Fleet, FleetSettings};
 
 /// What `solve` exits with when boards are unanswered.
@@ -63,6 +63,9 @@ pub(super) struct SolveArgs {
 
     #[command(flatten)]
     fleet: FleetArgs,
+
+    #[command(flatten)]
+    security: SecurityArgs,
 }
 
 const AFTER_HELP: &str = "\
@@ -98,11 +101,17 @@ pub(super) fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
     let done = runtime.block_on(async {
         if !args.fleet.servers.is_empty() {
             show_warnings();
+            let servers = &args.fleet.servers;
+            let security = args.security.read(servers)?;
             let settings = args.fleet.settings(args.batch());
-            return solve(args, input, file, &args.fleet.servers, settings).await;
+            let fleet = Fleet::secured(servers, settings, &security)?;
+            return solve(args, input, file, &fleet).await;
+        }
+        if let Some(flag) = args.security.flag() {
+            let text = format!("{flag} needs --server, the server that it is for");
+            return Err(Misconfigured(text).into());
         }
         let mut local = LocalServer::start().await?;
-        let url = [local.url().to_owned()];
         let batch = args.batch();
         let settings = FleetSettings {
             // Nobody runs ahead of a single stream.
@@ -110,8 +119,9 @@ pub(super) fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
             boards_buffered: 2 * batch.boards_in_flight,
             ..args.fleet.settings(batch)
         };
+        let fleet = Fleet::new(&[local.url()], settings)?;
         tokio::select! {
-            done = solve(args, input, file, &url, settings) => done,
+            done = solve(args, input, file, &fleet) => done,
             failure = local.failure() => Err(failure),
         }
     });
@@ -140,10 +150,9 @@ async fn solve(
     args: &SolveArgs,
     input: Input,
     file: Option<Resume>,
-    servers: &[String],
-    settings: FleetSettings,
+    fleet: &Fleet,
 ) -> anyhow::Result<ExitCode> {
-    let (feed, outcomes) = Fleet::new(servers, settings)?.solve();
+    let (feed, outcomes) = fleet.solve();
     let (check, mut printer) = match file {
         Some(Resume { check, tail, from }) => {
             let printer = Printer::into_file(args.output, args.limit, tail, from);

@@ -1,5 +1,7 @@
 //! What can go wrong between a client and its server.
 
+use std::error::Error as _;
+
 use tonic::{Status, transport};
 
 /// Why a batch could not go on.
@@ -12,6 +14,15 @@ pub enum Error {
         /// What was given.
         url: String,
         /// What the parser said.
+        #[source]
+        cause: transport::Error,
+    },
+    /// TLS cannot be set up: a certificate or key is of no use, or the system trusts nobody.
+    #[error("cannot set up TLS for {url}")]
+    Tls {
+        /// The server.
+        url: String,
+        /// What the transport said.
         #[source]
         cause: transport::Error,
     },
@@ -60,11 +71,44 @@ pub enum Error {
 }
 
 impl Error {
+    /// The call did not begin.
+    pub(super) fn refused(status: &Status, over_tls: bool) -> Error {
+        let mut error = Error::rpc(0, status);
+        if let Error::Rpc { message, .. } = &mut error {
+            message.push_str(hint(status, over_tls));
+        }
+        error
+    }
+
     pub(super) fn rpc(answered: u64, status: &Status) -> Error {
         Error::Rpc {
             answered,
             code: status.code(),
-            message: status.message().to_owned(),
+            message: said(status),
         }
+    }
+}
+
+/// The text of a status. That of a lost connection says next to nothing, but what caused it does.
+fn said(status: &Status) -> String {
+    let mut text = status.message().to_owned();
+    let mut next = status.source();
+    while let Some(cause) = next {
+        let more = cause.to_string();
+        if !text.contains(&more) {
+            text = format!("{text}: {more}");
+        }
+        next = cause.source();
+    }
+    text
+}
+
+/// What may be wrong with a call that did not begin. Over TLS that is perhaps the client's certificate,
+/// which servers look at after the client has seen the handshake end; the transport does not always say so.
+pub(super) fn hint(status: &Status, over_tls: bool) -> &'static str {
+    if over_tls && status.source().is_some() {
+        " (does the server ask for a certificate that the client lacks?)"
+    } else {
+        ""
     }
 }

@@ -65,7 +65,7 @@ use self::{
     site::{Site, Use},
     stream::Terms,
 };
-use super::{BatchSettings, ConnectSettings, Error, Feed};
+use super::{BatchSettings, ConnectSettings, Error, Feed, Security};
 use crate::wire::pb::SolveOptions;
 
 pub(super) use self::{
@@ -137,9 +137,22 @@ impl Fleet {
     ///
     /// A URL that is none, and a list without any.
     pub fn new<U: AsRef<str>>(urls: &[U], settings: FleetSettings) -> Result<Fleet, Error> {
+        Fleet::secured(urls, settings, &Security::default())
+    }
+
+    /// The same, of servers that ask for a token or a certificate, or that the system does not trust.
+    ///
+    /// # Errors
+    ///
+    /// A URL that is none, a list without any, and a certificate that cannot be used.
+    pub fn secured<U: AsRef<str>>(
+        urls: &[U],
+        settings: FleetSettings,
+        security: &Security,
+    ) -> Result<Fleet, Error> {
         let sites: Vec<Site> = urls
             .iter()
-            .map(|url| Site::new(url.as_ref()))
+            .map(|url| Site::new(url.as_ref(), security))
             .collect::<Result<_, _>>()?;
         if sites.is_empty() {
             return Err(Error::NoServers);

@@ -1,48 +1,37 @@
 //! Accepts connections and keeps them, so that a drain can end every one.
 
-use std::{io, mem, pin::pin, time::Duration};
+use std::{io, mem, net::SocketAddr, pin::pin, time::Duration};
 
 use hyper::server::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::{
     net::{TcpListener, TcpStream},
-    sync::watch,
     task::JoinSet,
     time,
 };
-use tonic::service::Routes;
 
-use super::{ConnectionLimits, Http2, connection, turn_away::turn_away};
-use crate::{limits, service::phase::Phase};
+use super::{ConnectionLimits, Http2, connection, tls::handshake::Tls, turn_away};
+use crate::limits;
 
 /// The open connections. Dropping them ends them, and with them their calls and searches.
 #[derive(Debug)]
 pub(super) struct Connections {
-    routes: Routes,
-    http2: Http2,
-    life: watch::Receiver<Phase>,
+    setup: connection::Setup,
+    tls: Option<Tls>,
     tasks: JoinSet<()>,
     /// Connections beyond the bound, until they have been told so.
     turned_away: JoinSet<()>,
     is_full: bool,
-    limits: ConnectionLimits,
 }
 
 impl Connections {
-    pub(super) fn new(
-        routes: Routes,
-        limits: ConnectionLimits,
-        http2: Http2,
-        life: watch::Receiver<Phase>,
-    ) -> Self {
+    pub(super) fn new(setup: connection::Setup, tls: Option<Tls>) -> Self {
         Connections {
-            routes,
-            http2: http2.in_range(),
-            life,
+            setup,
+            tls,
             tasks: JoinSet::new(),
             turned_away: JoinSet::new(),
             is_full: false,
-            limits,
         }
     }
 
@@ -64,11 +53,16 @@ impl Connections {
                 Some(_) = self.tasks.join_next() => {}
                 Some(_) = self.turned_away.join_next() => {}
                 accepted = listener.accept() => match accepted {
-                    Ok((stream, _)) => self.open(stream),
+                    Ok((stream, peer)) => self.open(stream, peer),
                     Err(error) => pause_after(&error).await,
                 },
             }
         }
+    }
+
+    /// Ends every connection now.
+    pub(super) async fn cut_off(&mut self) {
+        self.tasks.shutdown().await;
     }
 
     /// Waits until every connection has closed.
@@ -76,27 +70,33 @@ impl Connections {
         while self.tasks.join_next().await.is_some() {}
     }
 
-    fn open(&mut self, stream: TcpStream) {
-        let max = self.limits.connections_max;
+    fn open(&mut self, stream: TcpStream, peer: SocketAddr) {
+        let max = self.setup.limits.connections_max;
         if self.tasks.len() < max {
             self.is_full = false;
-            let (routes, life) = (self.routes.clone(), self.life.clone());
-            let http2 = http2(self.limits, self.http2);
-            self.tasks
-                .spawn(connection::serve(stream, routes, http2, self.limits, life));
+            let (tls, setup) = (self.tls.clone(), self.setup.clone());
+            let counted = self.setup.observers.connection();
+            self.tasks.spawn(async move {
+                connection::open(stream, peer, tls, setup).await;
+                drop(counted);
+            });
         } else {
+            self.setup.observers.turned_away();
             // Once, and not for each of a flood.
             if !mem::replace(&mut self.is_full, true) {
                 tracing::warn!(connections = max, "turning connections away");
             }
-            if self.turned_away.len() < limits::TURNED_AWAY_MAX {
-                self.turned_away.spawn(turn_away(stream, max));
+            // Under TLS it would take a handshake to say so, the dearest thing that a stranger can ask for.
+            if self.tls.is_none() && self.turned_away.len() < limits::TURNED_AWAY_MAX {
+                self.turned_away.spawn(turn_away::too_many(stream, max));
             }
         }
     }
 }
 
-fn http2(of: ConnectionLimits, sizes: Http2) -> http2::Builder<TokioExecutor> {
+/// HTTP/2 of every connection.
+pub(super) fn http2(of: ConnectionLimits, sizes: Http2) -> http2::Builder<TokioExecutor> {
+    let sizes = sizes.in_range();
     let header_bytes = of
         .header_bytes_max
         .saturating_add(limits::HEADER_BYTES_SLACK);
@@ -117,7 +117,7 @@ fn http2(of: ConnectionLimits, sizes: Http2) -> http2::Builder<TokioExecutor> {
 
 /// A client that hung up before it was accepted is no reason to wait; a system out of
 /// descriptors is, or accepting would spin.
-async fn pause_after(error: &io::Error) {
+pub(super) async fn pause_after(error: &io::Error) {
     const PAUSE: Duration = Duration::from_millis(50);
     match error.kind() {
         io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset => {}

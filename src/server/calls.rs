@@ -1,5 +1,5 @@
 //! The calls of one connection: counted, so that one without any is known, and refused when their
-//! headers are too long.
+//! headers are too long or lack a token.
 
 use std::{
     convert::Infallible,
@@ -17,14 +17,21 @@ use hyper::{
 use tokio::time::{self, Instant};
 use tonic::{Status, body::Body, codegen::Service as _, service::Routes};
 
+use super::{
+    auth::Access,
+    observe::{Watch, WatchedCall},
+};
 use crate::service::{failure::Failure, retire::Retire, status};
 
 /// What a connection shares with its calls.
 #[derive(Clone, Debug)]
 pub(super) struct Calls {
+    routes: Routes,
     header_bytes_max: u32,
+    access: Access,
     retire: Retire,
     open: Arc<Mutex<Open>>,
+    watch: Arc<Watch>,
 }
 
 #[derive(Debug)]
@@ -35,15 +42,18 @@ struct Open {
 }
 
 impl Calls {
-    pub(super) fn new(header_bytes_max: u32) -> Self {
+    pub(super) fn new(routes: Routes, header_bytes_max: u32, access: Access, watch: Watch) -> Self {
         let open = Open {
             calls: 0,
             ended: Instant::now(),
         };
         Calls {
+            routes,
             header_bytes_max,
+            access,
             retire: Retire::default(),
             open: Arc::new(Mutex::new(open)),
+            watch: Arc::new(watch),
         }
     }
 
@@ -72,21 +82,35 @@ impl Calls {
 
     /// Answers one call.
     pub(super) async fn answer(
-        self,
-        mut routes: Routes,
+        mut self,
         mut request: Request<Incoming>,
     ) -> Result<Response<Answer>, Infallible> {
         let call = OpenCall::new(self.open);
-        let bytes = header_bytes(&request);
-        let max = self.header_bytes_max;
-        let response = if bytes > usize::try_from(max).unwrap_or(usize::MAX) {
-            status::status(&Failure::Headers { bytes, max }).into_http()
-        } else {
-            request.extensions_mut().insert(self.retire);
-            routes.call(request).await?
+        let mut watched = self.watch.begin(&request);
+        let mut response = match admit(&request, self.header_bytes_max, &self.access) {
+            Ok(()) => {
+                request.extensions_mut().insert(self.retire);
+                request.extensions_mut().insert(watched.record());
+                self.routes.call(request).await?
+            }
+            Err(failure) => status::status(&failure).into_http(),
         };
-        Ok(response.map(|body| Answer { body, _call: call }))
+        watched.answered(&mut response);
+        Ok(response.map(|body| Answer {
+            body,
+            watched,
+            _call: call,
+        }))
     }
+}
+
+/// What a call is refused for before anything of it but its headers is read.
+fn admit(request: &Request<Incoming>, max: u32, access: &Access) -> Result<(), Failure> {
+    let bytes = header_bytes(request);
+    if bytes > usize::try_from(max).unwrap_or(usize::MAX) {
+        return Err(Failure::Headers { bytes, max });
+    }
+    access.check(request.uri().path(), request.headers())
 }
 
 /// The size of a header list, as HTTP/2 defines it.
@@ -113,6 +137,7 @@ fn header_bytes(request: &Request<Incoming>) -> usize {
 #[derive(Debug)]
 pub(super) struct Answer {
     body: Body,
+    watched: WatchedCall,
     _call: OpenCall,
 }
 
@@ -124,7 +149,13 @@ impl HttpBody for Answer {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-        Pin::new(&mut self.body).poll_frame(cx)
+        let polled = Pin::new(&mut self.body).poll_frame(cx);
+        if let Poll::Ready(Some(Ok(frame))) = &polled
+            && let Some(trailers) = frame.trailers_ref()
+        {
+            self.watched.ended(trailers);
+        }
+        polled
     }
 
     fn is_end_stream(&self) -> bool {

@@ -2,7 +2,9 @@
 
 use std::{num::NonZeroUsize, thread, time::Duration};
 
-use super::ConnectionLimits;
+use tokio_rustls::rustls::ServerConfig;
+
+use super::{ConnectionLimits, Observe, auth::Access, reload::Live};
 use crate::{
     batch::Level,
     limits::{self, nearest},
@@ -48,6 +50,15 @@ pub struct Config {
     pub connection: ConnectionLimits,
     /// Sizes of HTTP/2.
     pub http2: Http2,
+    /// The TLS of new connections, as [`reload::open`](super::reload::open) reads it from
+    /// [`TlsFiles`](super::tls::TlsFiles). Default: none.
+    pub tls: Option<Live<ServerConfig>>,
+    /// Who may call. Default: everyone.
+    pub access: Access,
+    /// Whether tools may ask for the contract. Default: yes.
+    pub reflection: bool,
+    /// What can be seen from outside.
+    pub observe: Observe,
 }
 
 /// How much HTTP/2 lets clients send before it is read. Sizes out of range are taken as the nearest
@@ -103,6 +114,10 @@ impl Default for Config {
             stream_idle: limits::STREAM_IDLE,
             connection: ConnectionLimits::default(),
             http2: Http2::default(),
+            tls: None,
+            access: Access::default(),
+            reflection: true,
+            observe: Observe::default(),
         }
     }
 }

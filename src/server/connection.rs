@@ -3,20 +3,43 @@
 use std::{
     hash::{BuildHasher as _, RandomState},
     io,
+    net::SocketAddr,
     pin::pin,
+    sync::Arc,
     time::Duration,
 };
 
 use hyper::{server::conn::http2, service::service_fn};
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use tokio::{net::TcpStream, sync::watch, time};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::TcpStream,
+    sync::watch,
+    time,
+};
 use tonic::service::Routes;
 
-use super::{ConnectionLimits, calls::Calls};
+use super::{
+    ConnectionLimits,
+    auth::Access,
+    calls::Calls,
+    linger::{Lent, linger},
+    observe::{Observers, Watch},
+    prefaced::Prefaced,
+    tls::handshake::Tls,
+};
 use crate::service::phase::{self, Phase};
 
-/// What every HTTP/2 client says first.
-const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+/// What all connections have in common.
+#[derive(Clone, Debug)]
+pub(super) struct Setup {
+    pub(super) routes: Routes,
+    pub(super) access: Access,
+    pub(super) http2: http2::Builder<TokioExecutor>,
+    pub(super) limits: ConnectionLimits,
+    pub(super) life: watch::Receiver<Phase>,
+    pub(super) observers: Arc<Observers>,
+}
 
 /// Why a connection is told to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,67 +51,84 @@ enum Why {
     Unread,
 }
 
-/// Serves a connection until its client ends it or is told to open no more calls (GOAWAY). Then it
-/// closes after its last call, which has until the end of the drain, or else until that of the grace
-/// time.
-pub(super) async fn serve(
-    stream: TcpStream,
-    routes: Routes,
-    http2: http2::Builder<TokioExecutor>,
-    limits: ConnectionLimits,
-    life: watch::Receiver<Phase>,
-) {
+/// Serves a new connection from its handshake on.
+pub(super) async fn open(stream: TcpStream, peer: SocketAddr, tls: Option<Tls>, setup: Setup) {
     // A reply must not wait for the client's next acknowledgement.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "cannot set TCP_NODELAY");
     }
-    let begun = time::timeout(limits.handshake_timeout, preface(&stream));
-    tokio::select! {
-        begun = begun => if !matches!(begun, Ok(Ok(()))) {
-            tracing::debug!(timeout = ?limits.handshake_timeout, "a connection never began HTTP/2");
-            return;
-        },
-        () = phase::reached(life.clone(), Phase::Draining) => return,
+    // Twice the same: a byte without TLS passes nothing that knows of TLS.
+    if let Some(tls) = tls {
+        let handshake = async { Prefaced::new(tls.accept(stream, peer).await?).await };
+        if let Some(stream) = begun(handshake, &setup).await {
+            serve(stream, peer, setup).await;
+        }
+    } else if let Some(stream) = begun(Prefaced::new(stream), &setup).await {
+        serve(stream, peer, setup).await;
     }
-    let calls = Calls::new(limits.header_bytes_max);
-    let service = service_fn(|request| calls.clone().answer(routes.clone(), request));
-    let mut connection = pin!(http2.serve_connection(TokioIo::new(stream), service));
-    let ended = tokio::select! {
-        biased;
-        ended = connection.as_mut() => ended,
-        why = told(&calls, limits, life) => {
-            tracing::debug!(?why, "a connection is told to end");
-            connection.as_mut().graceful_shutdown();
-            if why == Why::Draining {
-                connection.await
-            } else if let Ok(ended) = time::timeout(limits.age_grace, connection).await {
-                ended
-            } else {
-                tracing::debug!(?why, "cut off a connection that did not close");
-                return;
+}
+
+/// The stream of a connection that began HTTP/2 in time.
+async fn begun<S>(
+    handshake: impl Future<Output = io::Result<Prefaced<S>>>,
+    setup: &Setup,
+) -> Option<Prefaced<S>> {
+    let timeout = setup.limits.handshake_timeout;
+    tokio::select! {
+        begun = time::timeout(timeout, handshake) => match begun {
+            Ok(Ok(stream)) => return Some(stream),
+            Ok(Err(error)) => tracing::debug!(%error, "a connection never began HTTP/2"),
+            Err(_) => tracing::debug!(?timeout, "a connection never began HTTP/2"),
+        },
+        () = phase::reached(setup.life.clone(), Phase::Draining) => {}
+    }
+    None
+}
+
+/// Serves a connection until its client ends it or is told to open no more calls (GOAWAY). Then it
+/// closes after its last call, which has until the end of the drain, or else until that of the grace
+/// time.
+async fn serve(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    peer: SocketAddr,
+    setup: Setup,
+) {
+    let Setup {
+        routes,
+        access,
+        http2,
+        limits,
+        life,
+        observers,
+    } = setup;
+    let watch = Watch::new(observers, peer);
+    let calls = Calls::new(routes, limits.header_bytes_max, access, watch);
+    let service = service_fn(|request| calls.clone().answer(request));
+    let (stream, returned) = Lent::new(stream);
+    let ended = {
+        let mut connection = pin!(http2.serve_connection(TokioIo::new(stream), service));
+        tokio::select! {
+            biased;
+            ended = connection.as_mut() => ended,
+            why = told(&calls, limits, life) => {
+                tracing::debug!(?why, "a connection is told to end");
+                connection.as_mut().graceful_shutdown();
+                if why == Why::Draining {
+                    connection.await
+                } else if let Ok(ended) = time::timeout(limits.age_grace, connection).await {
+                    ended
+                } else {
+                    tracing::debug!(?why, "cut off a connection that did not close");
+                    return;
+                }
             }
         }
     };
     if let Err(error) = ended {
         tracing::debug!(%error, "a connection ended in an error");
-    }
-}
-
-/// Waits until HTTP/2 can begin, or what came is something else, which hyper refuses. hyper itself
-/// waits for a client's first bytes as long as it takes.
-async fn preface(stream: &TcpStream) -> io::Result<()> {
-    // Bytes that are looked at stay where they are, so more of them cannot be waited for. Few clients
-    // send less than all at once.
-    const PAUSE: Duration = Duration::from_millis(20);
-    let mut seen = [0; PREFACE.len()];
-    loop {
-        let len = stream.peek(&mut seen).await?;
-        let begins = PREFACE.starts_with(seen.get(..len).unwrap_or_default());
-        match len {
-            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-            _ if begins && len < PREFACE.len() => time::sleep(PAUSE).await,
-            _ => return Ok(()),
-        }
+    } else if let Ok(stream) = returned.await {
+        // Whoever neither reads nor hangs up by then has had his time.
+        let _ = time::timeout(limits.age_grace, linger(stream)).await;
     }
 }
 

@@ -46,15 +46,21 @@ impl Health {
     }
 }
 
-pub(super) fn routes(service: SolverService, health: &Health) -> Result<Routes, Error> {
+pub(super) fn routes(
+    service: SolverService,
+    health: &Health,
+    with_reflection: bool,
+) -> Result<Routes, Error> {
     let bytes_max = service.settings().message_bytes_max;
     let solver = Endpoint::new(service);
     let health = HealthServer::new(HealthService::from_health_reporter(health.0.clone()));
-    Ok(Routes::new(Unread::new(solver, bytes_max))
-        .add_service(health)
-        .add_service(reflection().build_v1()?)
-        .add_service(reflection().build_v1alpha()?)
-        .prepare())
+    let mut routes = Routes::new(Unread::new(solver, bytes_max)).add_service(health);
+    if with_reflection {
+        routes = routes
+            .add_service(reflection().build_v1()?)
+            .add_service(reflection().build_v1alpha()?);
+    }
+    Ok(routes.prepare())
 }
 
 fn reflection() -> Builder<'static> {

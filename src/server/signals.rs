@@ -1,4 +1,4 @@
-//! SIGTERM, as orchestrators send it, and SIGINT, as Ctrl-C does.
+//! SIGTERM, as orchestrators send it, SIGINT, as Ctrl-C does, and SIGHUP, which asks for new files.
 
 use std::io;
 
@@ -30,5 +30,25 @@ impl Signals {
             _ = self.terminate.recv() => "SIGTERM",
             _ = self.interrupt.recv() => "SIGINT",
         }
+    }
+}
+
+/// The signal that has files read again.
+#[derive(Debug)]
+pub struct Hangups(Signal);
+
+impl Hangups {
+    /// From here on the signal no longer kills the process but is waited for.
+    ///
+    /// # Errors
+    ///
+    /// The system refuses a handler.
+    pub fn listen() -> io::Result<Self> {
+        Ok(Hangups(signal(SignalKind::hangup())?))
+    }
+
+    /// Waits for the next.
+    pub async fn next(&mut self) {
+        self.0.recv().await;
     }
 }

@@ -56,6 +56,18 @@ pub enum Failure {
         /// How long they may be.
         max: u32,
     },
+    /// The call has no token, and the server asks for one.
+    #[error(
+        "this server asks for a token: send the header `authorization: Bearer TOKEN` with one of those \
+         that its operator gave out"
+    )]
+    TokenMissing,
+    /// The token of the call is none of the server's.
+    #[error(
+        "the token of the call is none of this server's; ask its operator for one, and send it as the \
+         header `authorization: Bearer TOKEN`"
+    )]
+    TokenWrong,
     /// The header with the deadline cannot be read.
     #[error("grpc-timeout: it must be 1 to 8 digits and a unit, one of H M S m u n")]
     Timeout,

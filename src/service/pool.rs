@@ -19,10 +19,8 @@ impl Pool {
     /// # Errors
     ///
     /// The system refuses a thread, or the CPU lacks the level.
-    pub fn start(workers: NonZeroUsize, level: Level, queue: Queue) -> io::Result<Self> {
-        let pool = Pool {
-            queue: Arc::new(queue),
-        };
+    pub fn start(workers: NonZeroUsize, level: Level, queue: Arc<Queue>) -> io::Result<Self> {
+        let pool = Pool { queue };
         for number in 0..workers.get() {
             let queue = Arc::clone(&pool.queue);
             let engine = Engine::new(level).ok_or(io::ErrorKind::Unsupported)?;

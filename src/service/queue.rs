@@ -4,10 +4,12 @@ use std::{
     collections::VecDeque,
     mem,
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    time::Instant,
 };
 
 use tokio::sync::{Notify, futures::OwnedNotified, oneshot};
 
+use super::tally::Tally;
 use crate::{
     board::Board,
     solver::{CancelFlag, Options, answers::Answers},
@@ -20,6 +22,8 @@ pub struct Job {
     options: Options,
     cancel: Arc<CancelFlag>,
     reply: oneshot::Sender<Finished>,
+    /// Since when it waits for a thread, if somebody asks.
+    waits: Option<(Line, Instant)>,
 }
 
 /// A job's boards come back with their answers, as clashes are told from the board.
@@ -46,6 +50,7 @@ impl Job {
                 options,
                 cancel,
                 reply,
+                waits: None,
             },
             finished,
         )
@@ -94,6 +99,16 @@ pub struct Queue {
     room: Arc<Notify>,
     calls_max: usize,
     stream_jobs_max: usize,
+    tally: Option<Arc<Tally>>,
+}
+
+/// How much waits.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Depth {
+    /// Jobs.
+    pub jobs: usize,
+    /// Boards of them.
+    pub boards: usize,
 }
 
 #[derive(Debug, Default)]
@@ -105,14 +120,30 @@ struct State {
 }
 
 impl Queue {
-    /// An empty queue.
-    pub fn new(calls_max: usize, stream_jobs_max: usize) -> Self {
+    /// An empty queue. What waits in it, and what comes of it, is counted in `tally`.
+    pub fn new(calls_max: usize, stream_jobs_max: usize, tally: Option<Arc<Tally>>) -> Self {
         Queue {
             state: Mutex::default(),
             work: Condvar::new(),
             room: Arc::new(Notify::new()),
             calls_max,
             stream_jobs_max,
+            tally,
+        }
+    }
+
+    /// Where boards are counted, if they are.
+    pub fn tally(&self) -> Option<&Tally> {
+        self.tally.as_deref()
+    }
+
+    /// What waits in a line now.
+    pub fn depth(&self, line: Line) -> Depth {
+        let mut state = self.lock();
+        let jobs = state.line(line);
+        Depth {
+            jobs: jobs.len(),
+            boards: jobs.iter().map(|job| job.boards.len()).sum(),
         }
     }
 
@@ -121,7 +152,11 @@ impl Queue {
     /// # Errors
     ///
     /// Returns the job when its line is full or the queue closed.
-    pub fn push(&self, line: Line, job: Job) -> Result<(), Job> {
+    pub fn push(&self, line: Line, mut job: Job) -> Result<(), Job> {
+        if self.tally.is_some() {
+            // A job that is pushed again has waited all the time.
+            job.waits.get_or_insert_with(|| (line, Instant::now()));
+        }
         let mut state = self.lock();
         let max = self.line_max(line);
         if state.line(line).len() >= max {
@@ -147,7 +182,8 @@ impl Queue {
         let mut state = self.lock();
         loop {
             if let Some(job) = self.pop(&mut state) {
-                return Some(job);
+                drop(state);
+                return Some(self.taken(job));
             }
             if state.closed {
                 return None;
@@ -161,7 +197,17 @@ impl Queue {
 
     /// The next job if there is one now.
     pub fn try_next(&self) -> Option<Job> {
-        self.pop(&mut self.lock())
+        let job = self.pop(&mut self.lock());
+        job.map(|job| self.taken(job))
+    }
+
+    /// Counts how long a job waited, without the lock.
+    fn taken(&self, job: Job) -> Job {
+        if let (Some(tally), Some((line, since))) = (&self.tally, job.waits) {
+            let nanos = u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            tally.waited(line).record(nanos);
+        }
+        job
     }
 
     /// Forgets cancelled jobs when they hold much of the queue, so that calls that have gone away

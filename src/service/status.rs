@@ -14,7 +14,8 @@ pub fn undecodable(error: &DecodeError) -> Status {
     Status::internal(error.to_string())
 }
 
-const DOMAIN: &str = "sudoku.v1";
+/// Whose reasons are in the details of an error.
+pub const DOMAIN: &str = "sudoku.v1";
 
 /// The status that a caller sees: code, text, and details for programs.
 pub fn status(failure: &Failure) -> Status {
@@ -34,6 +35,8 @@ pub fn status(failure: &Failure) -> Status {
         }
         Failure::MessageBytes { .. }
         | Failure::Headers { .. }
+        | Failure::TokenMissing
+        | Failure::TokenWrong
         | Failure::Timeout
         | Failure::Deadline
         | Failure::DeadlineMax { .. }
@@ -64,6 +67,8 @@ fn code_and_reason(failure: &Failure) -> (Code, &'static str) {
         Failure::MessageBoards { .. } => (Code::InvalidArgument, "TOO_MANY_BOARDS_IN_MESSAGE"),
         Failure::MessageBytes { .. } => (Code::ResourceExhausted, "MESSAGE_TOO_LONG"),
         Failure::Headers { .. } => (Code::ResourceExhausted, "HEADERS_TOO_LONG"),
+        Failure::TokenMissing => (Code::Unauthenticated, "TOKEN_MISSING"),
+        Failure::TokenWrong => (Code::Unauthenticated, "TOKEN_WRONG"),
         Failure::Timeout => (Code::InvalidArgument, "MALFORMED_TIMEOUT"),
         Failure::CallsFull { .. } => (Code::ResourceExhausted, "TOO_MANY_CALLS"),
         Failure::StreamsFull { .. } => (Code::ResourceExhausted, "TOO_MANY_STREAMS"),

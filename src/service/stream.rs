@@ -79,16 +79,13 @@ impl Replies {
 impl tokio_stream::Stream for Replies {
     type Item = Result<Reply, Status>;
 
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         Poll::Ready(match ready!(self.stream.poll_next(cx)) {
             Some(Ok(reply)) => {
                 self.call.answered(reply.len());
                 Some(Ok(reply))
             }
-            None => {
-                self.call.succeed();
-                None
-            }
+            None => None,
             Some(Err(End::Failure(failure))) => Some(Err(self.call.fail(&failure))),
             Some(Err(End::Unreadable(status))) => {
                 let status = status::unread(&status, self.message_bytes_max).unwrap_or(status);

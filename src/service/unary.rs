@@ -28,11 +28,16 @@ pub(super) async fn solve(
         settings.solutions_max,
     )
     .map_err(Failure::Options)?;
-    let board = text::parse(&request.board).map_err(Failure::Malformed)?;
+    let tally = service.pool.queue().tally();
+    let board = text::parse(&request.board).map_err(|error| {
+        tally.inspect(|tally| tally.malformed(1));
+        Failure::Malformed(error)
+    })?;
     if let Some(deadline) = &deadline {
         deadline.check()?;
     }
     if let Some(answers) = quick::solve(&board, options) {
+        tally.inspect(|tally| tally.answered(&answers));
         return response(&board, &answers);
     }
     // In a box, so that the future of all other calls, which tonic moves about, stays small.

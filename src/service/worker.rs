@@ -12,7 +12,10 @@ use std::{
     time::Instant,
 };
 
-use super::queue::{Job, Queue};
+use super::{
+    queue::{Job, Queue},
+    tally::{Lanes, Tally},
+};
 use crate::{
     batch::{Engine, Task, Tasks},
     board::Board,
@@ -76,7 +79,7 @@ impl<'a> Worker<'a> {
                 let alone = panic::catch_unwind(AssertUnwindSafe(|| solve_alone(&job)));
                 match alone {
                     Ok(answers) => {
-                        finish(job, answers);
+                        finish(job, answers, self.queue.tally());
                     }
                     Err(_) => {
                         tracing::error!(boards = job.boards().len(), "a job panicked; it is lost");
@@ -88,6 +91,7 @@ impl<'a> Worker<'a> {
 
     fn work(&mut self) {
         while let Some(job) = self.queue.next() {
+            let _busy = self.queue.tally().map(Tally::busy);
             self.begin(job);
             // Calls of one board each that wait together are solved together.
             while self.boards() < ENGINE_BOARDS_MIN
@@ -131,7 +135,7 @@ impl<'a> Worker<'a> {
             let is_final = node_limit == job.options().node_limit;
             if is_final || !answers.answers.iter().any(stopped) {
                 self.begun.retain(|begun| !Arc::ptr_eq(begun, &job));
-                finish(job, answers);
+                finish(job, answers, self.queue.tally());
             }
         }
     }
@@ -148,10 +152,12 @@ impl<'a> Worker<'a> {
             ..
         } = self;
         let waiting = begun.clone();
+        let lanes = engine.level().lanes();
         engine.run(&mut Intake {
             waiting,
             queue,
             begun,
+            lanes: queue.tally().map(|tally| tally.lanes(lanes)),
             is_open: true,
         });
     }
@@ -167,6 +173,7 @@ struct Intake<'a> {
     waiting: Vec<Arc<Job>>,
     queue: &'a Queue,
     begun: &'a mut Vec<Arc<Job>>,
+    lanes: Option<Lanes<'a>>,
     /// Until a job came that is not for the engine: it waits for the engine to run dry.
     is_open: bool,
 }
@@ -189,12 +196,18 @@ impl Tasks for Intake<'_> {
             return None;
         }
         strike(&job);
+        if let Some(lanes) = &mut self.lanes {
+            lanes.begun(job.boards().len());
+        }
         Some(job)
     }
 
     fn done(&mut self, job: Arc<Job>, answers: Answers) {
+        if let Some(lanes) = &mut self.lanes {
+            lanes.answered(job.boards().len());
+        }
         self.begun.retain(|begun| !Arc::ptr_eq(begun, &job));
-        finish(job, answers);
+        finish(job, answers, self.queue.tally());
     }
 }
 
@@ -237,11 +250,12 @@ fn solve_each(solver: &mut Solver, job: &Job, options: Options) -> Answers {
     answers
 }
 
-/// Hands the answers of a job over, unless it was cancelled.
-fn finish(job: Arc<Job>, answers: Answers) {
+/// Counts the answers of a job and hands them over, unless it was cancelled.
+fn finish(job: Arc<Job>, answers: Answers, tally: Option<&Tally>) {
     if let Some(job) = Arc::into_inner(job)
         && !job.cancel().is_cancelled()
     {
+        tally.inspect(|tally| tally.answered(&answers));
         job.finish(answers);
     }
 }

@@ -26,3 +26,7 @@ pub const EMPTY: &str =
 
 /// No board.
 pub const MALFORMED: &str = "good morning";
+
+/// No solution, and a proof that takes some eight million nodes: longer than a test looks.
+pub const LONG: &str =
+    ".................5...........1...27...........4...1.9.......72......29...5.......";

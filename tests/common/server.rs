@@ -72,11 +72,8 @@ impl TestServer {
         Client::new(self.channel().await)
     }
 
-    /// A client that takes 64 KiB of replies before it has read some.
     pub(crate) async fn narrow_client(&self) -> Client {
-        let endpoint = Endpoint::from_shared(format!("http://{}", self.address)).unwrap();
-        let narrow = endpoint.initial_stream_window_size(65_535);
-        Client::new(narrow.connect().await.unwrap())
+        narrow_client(self.address).await
     }
 
     pub(crate) async fn bare_client(&self) -> SudokuSolverClient<Bare> {
@@ -135,6 +132,24 @@ pub(crate) async fn channel(address: SocketAddr) -> Channel {
         .unwrap()
 }
 
+/// A client that takes 64 KiB of replies before it has read some.
+pub(crate) async fn narrow_client(address: SocketAddr) -> Client {
+    let endpoint = Endpoint::from_shared(format!("http://{address}")).unwrap();
+    let narrow = endpoint.initial_stream_window_size(65_535);
+    Client::new(narrow.connect().await.unwrap())
+}
+
+/// A client over bare HTTP/2, which passes a `grpc-timeout` on and keeps none itself.
+pub(crate) async fn bare_client(address: SocketAddr) -> SudokuSolverClient<Bare> {
+    let stream = TokioIo::new(TcpStream::connect(address).await.unwrap());
+    let (sender, connection) = http2::handshake(TokioExecutor::new(), stream)
+        .await
+        .unwrap();
+    tokio::spawn(connection);
+    let origin = format!("http://{address}").parse().unwrap();
+    SudokuSolverClient::with_origin(Bare(sender), origin)
+}
+
 #[expect(clippy::unnecessary_wraps, reason = "as the fields of requests are")]
 pub(crate) fn options(
     solution_limit: Option<u32>,
@@ -146,7 +161,14 @@ pub(crate) fn options(
     })
 }
 
-/// As much search as may be asked for.
+/// As much search on the lanes of the batch engine as may be asked for. A single call moves there after its
+/// first nodes.
+pub(crate) fn longest_on_lanes() -> Option<SolveOptions> {
+    options(Some(2), Some(u32::MAX))
+}
+
+/// As much search as may be asked for. It asks for more solutions than the lanes are for, so it is the
+/// solver for single boards that searches.
 pub(crate) fn longest() -> Option<SolveOptions> {
     options(Some(10_000), Some(u32::MAX))
 }

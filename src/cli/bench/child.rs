@@ -40,14 +40,13 @@ impl ChildServer {
             url: String::new(),
         };
         let log = server.child.stderr.take().context(context)?;
-        let (found, address) = oneshot::channel();
+        let (found, url) = oneshot::channel();
         thread::Builder::new()
             .name("server log".to_owned())
             .spawn(move || follow(log, found))
             .context(context)?;
-        let address = address.await.context(context)?;
-        let address = address.map_err(|log| anyhow::anyhow!("{context}: {log}"))?;
-        server.url = format!("http://{address}");
+        let url = url.await.context(context)?;
+        server.url = url.map_err(|log| anyhow::anyhow!("{context}: {log}"))?;
         Ok(server)
     }
 
@@ -80,22 +79,29 @@ impl Drop for ChildServer {
     }
 }
 
-/// Finds the address in the log, or sends what the server said instead; then reads on, as a log that
+/// Finds the URL in the log, or sends what the server said instead; then reads on, as a log that
 /// nobody reads would block the server in the end.
 fn follow(log: impl Read, found: oneshot::Sender<Result<String, String>>) {
     let mut said = String::new();
     let mut lines = BufReader::new(log).lines().map_while(Result::ok);
-    let address = lines.by_ref().find_map(|line| {
-        let address = address(&line);
+    let url = lines.by_ref().find_map(|line| {
+        let url = url(&line);
         said = line;
-        address
+        url
     });
-    drop(found.send(address.ok_or(said)));
+    drop(found.send(url.ok_or(said)));
     lines.for_each(drop);
 }
 
-fn address(line: &str) -> Option<String> {
+/// The URL in the line that says where the server listens.
+fn url(line: &str) -> Option<String> {
     let event: serde_json::Value = serde_json::from_str(line).ok()?;
-    let address = event.get("fields")?.get("address")?.as_str()?;
-    Some(address.to_owned())
+    let fields = event.get("fields")?;
+    let address = fields.get("address")?.as_str()?;
+    let scheme = if fields.get("tls")?.as_bool()? {
+        "https"
+    } else {
+        "http"
+    };
+    Some(format!("{scheme}://{address}"))
 }

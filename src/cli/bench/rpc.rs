@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{boards::Boards, rounds::Rounds};
-use crate::client::{BatchSettings, Client, Closed, ConnectSettings};
+use crate::client::{BatchSettings, Client, Closed, ConnectSettings, Security};
 
 /// What goes over the path, and how.
 #[derive(Debug)]
@@ -25,9 +25,10 @@ impl Path {
     pub(super) async fn measure(
         &self,
         url: &str,
+        security: &Security,
         cpu_time: impl Fn() -> Option<Duration>,
     ) -> anyhow::Result<Rounds> {
-        let client = Client::connect_with(url, self.connect).await?;
+        let client = Client::connect_secured(url, self.connect, security).await?;
         let mut walls = Vec::new();
         let cpu = cpu_time();
         let begun = Instant::now();

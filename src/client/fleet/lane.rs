@@ -15,7 +15,7 @@ use super::{
     site::{Place, Site, Use},
     stream::{self, End},
     unanswered::Failure,
-    verdict::Verdict,
+    verdict::{self, Verdict},
 };
 use crate::client::Client;
 
@@ -88,7 +88,8 @@ impl Lane {
         let client = if let Some(client) = connection.take() {
             client
         } else {
-            let dialled = Client::dial(&self.site.url, self.usage.connect, Dial(*address));
+            let Site { url, security, .. } = &*self.site;
+            let dialled = Client::dial(url, self.usage.connect, security, Dial(*address));
             let connected = tokio::select! {
                 connected = dialled => connected,
                 () = desk.settled() => return End::Settled,
@@ -98,7 +99,7 @@ impl Lane {
                 Err(error) => {
                     return End::Broken {
                         failure: Failure::unreached(name, &error),
-                        verdict: Verdict::Again,
+                        verdict: verdict::of_connecting(&error),
                         useful: false,
                     };
                 }

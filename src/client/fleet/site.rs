@@ -24,12 +24,13 @@ use super::{
     stream::Terms,
     unanswered::Failure,
 };
-use crate::client::{ConnectSettings, Error};
+use crate::client::{ConnectSettings, Error, Security};
 
 /// A server, by its URL.
 #[derive(Clone, Debug)]
 pub(super) struct Site {
     pub(super) url: String,
+    pub(super) security: Security,
     host: String,
     port: u16,
 }
@@ -55,14 +56,15 @@ pub(super) struct Place {
 }
 
 impl Site {
-    pub(super) fn new(url: &str) -> Result<Site, Error> {
+    pub(super) fn new(url: &str, security: &Security) -> Result<Site, Error> {
         // A client of it would say the same, but later.
-        let endpoint = crate::client::endpoint(url, ConnectSettings::default())?;
+        let endpoint = crate::client::endpoint(url, ConnectSettings::default(), security)?;
         let (host, port) = dial::host_and_port(endpoint.uri()).ok_or_else(|| Error::NoHost {
             url: url.to_owned(),
         })?;
         Ok(Site {
             url: url.to_owned(),
+            security: security.clone(),
             host,
             port,
         })

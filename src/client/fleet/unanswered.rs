@@ -4,6 +4,8 @@ use std::{error::Error, sync::Arc, time::Duration};
 
 use tonic::{Code, Status};
 
+use crate::client::error::hint;
+
 /// A board that could not be answered.
 #[derive(Clone, Debug)]
 pub struct Unanswered<'a> {
@@ -72,7 +74,8 @@ impl Failure {
         Failure {
             server: server.to_owned(),
             code: status.code(),
-            message: in_full(status.message(), status.source()),
+            message: in_full(status.message(), status.source())
+                + hint(status, server.starts_with("https://")),
         }
     }
 

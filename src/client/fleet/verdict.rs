@@ -1,7 +1,8 @@
 //! What the end of a call means for its boards: the only place that reads a status code.
 
-use std::time::Duration;
+use std::{error::Error, io, time::Duration};
 
+use tokio_rustls::rustls;
 use tonic::{Code, Status};
 use tonic_types::StatusExt as _;
 
@@ -23,6 +24,9 @@ pub(super) enum Verdict {
 /// Solving has no effects, so whatever may be different next time may be tried again. `sent` says
 /// whether the call had boards: one that is refused without any is wrong itself.
 pub(super) fn of(status: &Status, sent: bool) -> Verdict {
+    if fails_in_tls(status) {
+        return Verdict::RefusedServer;
+    }
     match status.code() {
         Code::InvalidArgument if sent => Verdict::RefusedMessage,
         Code::InvalidArgument
@@ -41,6 +45,31 @@ pub(super) fn of(status: &Status, sent: bool) -> Verdict {
             None => Verdict::Again,
         },
     }
+}
+
+/// What to do after a connection did not come about.
+pub(super) fn of_connecting(error: &(dyn Error + 'static)) -> Verdict {
+    if fails_in_tls(error) {
+        Verdict::RefusedServer
+    } else {
+        Verdict::Again
+    }
+}
+
+/// Certificates do not get better by waiting.
+fn fails_in_tls(error: &(dyn Error + 'static)) -> bool {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        // An io::Error shows the source of what it holds, not that itself.
+        let held = error
+            .downcast_ref::<io::Error>()
+            .and_then(io::Error::get_ref);
+        if error.is::<rustls::Error>() || held.is_some_and(|held| held.is::<rustls::Error>()) {
+            return true;
+        }
+        next = error.source();
+    }
+    false
 }
 
 #[cfg(test)]

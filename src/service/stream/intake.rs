@@ -99,6 +99,10 @@ impl Intake {
             let Some(draft) = self.gather(cx) else {
                 return;
             };
+            if !draft.malformed.is_empty() {
+                let tally = self.searches.queue().tally();
+                tally.inspect(|tally| tally.malformed(draft.malformed.len()));
+            }
             if draft.boards.is_empty() {
                 outlet.push(Part::new(draft.options, draft.len, draft.malformed, None));
             } else {

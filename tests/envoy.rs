@@ -20,7 +20,7 @@ use binary::{
     served::Served,
 };
 use common::{
-    server::{Batch, Client, bare_client, channel, longest, message, options, request},
+    server::{Batch, Client, bare_client, channel, longest, message, request},
     texts::{LONG, UNIQUE, UNIQUE_SOLUTION},
 };
 
@@ -172,7 +172,7 @@ async fn a_replica_that_drains_keeps_its_streams_and_gets_no_calls() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn errors_and_deadlines_come_through() {
+async fn errors_deadlines_and_request_ids_come_through() {
     let [first, second] = two_replicas();
     let Some(envoy) = Envoy::before("errors", &[&first.address, &second.address]) else {
         return;
@@ -195,13 +195,12 @@ async fn errors_and_deadlines_come_through() {
 
     let calls = || envoy.calls(&first.address) + envoy.calls(&second.address);
     assert_eq!(calls(), 2, "an answer is not tried again");
-    let many = client
-        .solve(request(UNIQUE, options(Some(10_000), None)))
-        .await;
-    assert_eq!(
-        many.unwrap().into_inner().result.unwrap().solutions,
-        [UNIQUE_SOLUTION]
-    );
+    let mut named = tonic::Request::new(request(UNIQUE, None));
+    let name = "of-the-caller".parse().unwrap();
+    named.metadata_mut().insert("x-request-id", name);
+    let answer = client.solve(named).await.unwrap();
+    let returned = answer.metadata().get("x-request-id").unwrap();
+    assert_eq!(returned, "of-the-caller");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -109,17 +109,6 @@ impl Service<http::Request<Body>> for Bare {
     }
 }
 
-/// A client over bare HTTP/2, which passes a `grpc-timeout` on and keeps none itself.
-pub(crate) async fn bare_client(address: SocketAddr) -> SudokuSolverClient<Bare> {
-    let stream = TokioIo::new(TcpStream::connect(address).await.unwrap());
-    let (sender, connection) = http2::handshake(TokioExecutor::new(), stream)
-        .await
-        .unwrap();
-    tokio::spawn(connection);
-    let origin = format!("http://{address}").parse().unwrap();
-    SudokuSolverClient::with_origin(Bare(sender), origin)
-}
-
 pub(crate) fn workers(number: usize) -> NonZeroUsize {
     NonZeroUsize::new(number).unwrap()
 }

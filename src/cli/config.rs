@@ -23,7 +23,7 @@ const PRINT_CONFIG: &str = "print_config";
 /// What a command line asks for.
 #[derive(Debug)]
 pub(super) enum Parsed {
-    Run(Cli),
+    Run(Box<Cli>),
     /// A text, and nothing else.
     Print(String),
 }
@@ -46,7 +46,7 @@ pub(super) fn parse(args: &[OsString]) -> anyhow::Result<Parsed> {
             return Ok(Parsed::Print(print::settings(&serve, found, file.as_ref())));
         }
     }
-    Ok(Parsed::Run(Cli::from_arg_matches(&matches)?))
+    Ok(Parsed::Run(Box::new(Cli::from_arg_matches(&matches)?)))
 }
 
 fn asked_to_print(matches: &ArgMatches) -> Option<&ArgMatches> {

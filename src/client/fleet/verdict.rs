@@ -64,7 +64,9 @@ fn fails_in_tls(error: &(dyn Error + 'static)) -> bool {
         let held = error
             .downcast_ref::<io::Error>()
             .and_then(io::Error::get_ref);
-        if error.is::<rustls::Error>() || held.is_some_and(|held| held.is::<rustls::Error>()) {
+        if error.is::<rustls::Error>()
+            || held.is_some_and(<dyn Error + Send + Sync>::is::<rustls::Error>)
+        {
             return true;
         }
         next = error.source();

@@ -5,18 +5,15 @@
 mod binary;
 mod common;
 
-use std::{
-    path::Path,
-    sync::atomic::{AtomicUsize, Ordering},
-};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::task::JoinSet;
 use tonic::Code;
 
 use binary::{
+    certificates::{Authority, Folder},
     envoy::{self, Envoy},
     fleet::{serve_again, signal},
-    run,
     served::Served,
 };
 use common::{
@@ -43,31 +40,10 @@ fn the_file_is_valid_as_it_stands_and_with_tls() {
     assert!(valid, "{said}");
     assert!(!said.contains("Deprecated"), "{said}");
 
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let mut openssl = std::process::Command::new("openssl");
-    openssl
-        .args([
-            "req",
-            "-x509",
-            "-newkey",
-            "ec",
-            "-pkeyopt",
-            "ec_paramgen_curve:P-256",
-        ])
-        .args([
-            "-nodes",
-            "-subj",
-            "/CN=sudoku-solver",
-            "-keyout",
-            "tls.key",
-            "-out",
-            "tls.crt",
-        ])
-        .current_dir(folder);
-    assert_eq!(run(&mut openssl, "").code, Some(0));
-    let secured = with_tls(&envoy::template())
-        .replace("ca.crt", "tls.crt")
-        .replace("/etc/envoy/tls", &folder.display().to_string());
+    let (authority, folder) = (Authority::new(), Folder::new("envoy-tls"));
+    folder.write_pair(&authority.certify());
+    folder.write("ca.crt", &authority.pem);
+    let secured = with_tls(&envoy::template()).replace("/etc/envoy/tls/", &folder.path(""));
     let secured = binary::file("envoy-tls.yaml", secured);
     let (valid, said) = envoy::validate(&program, &secured);
     assert!(valid, "{said}");

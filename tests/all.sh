@@ -17,7 +17,7 @@ cargo clippy --all-targets --locked -- -D warnings
 step "documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --locked
 
-step "clients of other languages and cargo-deny, into target/peers"
+step "clients of other languages, cargo-deny, Envoy and kubectl, into target/peers"
 tests/peers.sh
 export SUDOKU_PEERS=target/peers
 

@@ -10,7 +10,9 @@
 
 pub mod boards;
 pub mod certificates;
+pub mod envoy;
 pub mod fleet;
+pub mod job;
 pub mod logged;
 pub mod peers;
 pub mod served;

@@ -1,4 +1,4 @@
-//! The clients of other languages that `tests/all.sh` installs.
+//! The clients of other languages, Envoy and checkers that `tests/all.sh` installs.
 
 #![expect(clippy::print_stdout, reason = "what was skipped must be said")]
 
@@ -21,6 +21,9 @@ pub fn peers() -> Option<PathBuf> {
     for program in [
         "python/bin/python",
         "python/bin/grpcurl",
+        "python/bin/envoy",
+        "python/bin/kubernetes-validate",
+        "kubectl",
         "node/node_modules/@grpc/grpc-js",
     ] {
         let path = folder.join(program);

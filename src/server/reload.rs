@@ -66,7 +66,7 @@ pub trait Files: Send + 'static {
     fn read(&self) -> Result<Self::Value, Self::Error>;
 }
 
-/// Reads `files` for the first time. The value changes whenever [`watch`] finds something new.
+/// Reads `files` for the first time. The value changes whenever [`watch()`] finds something new.
 ///
 /// # Errors
 ///

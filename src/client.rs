@@ -138,6 +138,13 @@ pub struct BatchSettings {
 impl BatchSettings {
     /// The most boards in flight; larger settings are taken as this.
     pub const BOARDS_IN_FLIGHT_MAX: usize = 1 << 20;
+
+    fn options(&self) -> SolveOptions {
+        SolveOptions {
+            solution_limit: self.solution_limit,
+            node_limit: self.node_limit,
+        }
+    }
 }
 
 impl Default for BatchSettings {
@@ -249,10 +256,7 @@ impl Client {
             .boards_in_flight
             .clamp(1, BatchSettings::BOARDS_IN_FLIGHT_MAX);
         let per_message = settings.boards_per_message.clamp(1, window);
-        let options = SolveOptions {
-            solution_limit: settings.solution_limit,
-            node_limit: settings.node_limit,
-        };
+        let options = settings.options();
         let window = Arc::new(Semaphore::new(window));
         let (requests, outgoing) = mpsc::channel(MESSAGES_QUEUED_MAX);
         // Unbounded in type only: every board in it holds a place in the window.

@@ -67,7 +67,7 @@ fn id(metadata: &MetadataMap) -> String {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_call_has_a_line() {
-    let mut served = Logged::start(&["--access-log", "all"]);
+    let served = Logged::start(&["--access-log", "all"]);
     let mut client = client(&served).await;
     client.solve(solve(UNIQUE, &[])).await.unwrap();
     let line = served.access();
@@ -96,7 +96,7 @@ async fn every_call_has_a_line() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_that_is_given_up_has_a_line() {
-    let mut served = Logged::start(&["--access-log", "all", "--metrics-listen", "127.0.0.1:0"]);
+    let served = Logged::start(&["--access-log", "all", "--metrics-listen", "127.0.0.1:0"]);
     let mut client = client(&served).await;
     let mut call = solve(LONG, &[]);
     call.get_mut().options = Some(SolveOptions {
@@ -132,7 +132,7 @@ async fn streams_have_a_line_unless_told_otherwise() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn request_ids_come_back_and_stand_in_the_log() {
-    let mut served = Logged::start(&["--access-log", "all"]);
+    let served = Logged::start(&["--access-log", "all"]);
     let mut client = client(&served).await;
     let sent = "ticket-4711/retry:2";
     let named = client

@@ -250,18 +250,7 @@ fn assert_unusable(args: &[&str], tokens: Option<&str>, texts: &[&str]) {
     let mut serve = binary();
     serve.args(["serve", "--listen", "127.0.0.1:0"]).args(args);
     serve.envs(tokens.map(|tokens| ("SUDOKU_TOKENS", tokens)));
-    let run = run(&mut serve, "");
-    assert_eq!(
-        (run.code, run.stdout.as_str()),
-        (Some(2), ""),
-        "{}",
-        run.stderr
-    );
-    assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
-    for text in texts {
-        assert!(run.stderr.contains(text), "{text}: {}", run.stderr);
-    }
-    assert!(!run.stderr.contains("größer"), "{}", run.stderr);
+    run(&mut serve, "").assert_failed(2, texts);
 }
 
 #[test]

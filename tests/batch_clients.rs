@@ -14,7 +14,7 @@ use std::{
 
 use binary::{
     file,
-    fleet::{boards, nobody, signal},
+    fleet::{boards, nobody},
     peers::{peers, python_stubs},
     repository, run,
     served::Served,
@@ -112,7 +112,7 @@ fn check_a_killed_client(client: Client, name: &str) {
     let served = Served::start();
     let mut killed = start(&mut command, &[&served.address], &[], &boards, &out);
     begun(&out);
-    signal(&killed, "KILL");
+    killed.kill().unwrap();
     killed.wait().unwrap();
     // A line that was torn is one more thing to be mended.
     let left = fs::read_to_string(&out).unwrap();

@@ -8,7 +8,7 @@ use std::{
     fs,
     io::{BufRead as _, BufReader, Read as _, Write as _},
     net::TcpStream,
-    process::{Child, ChildStdin, ChildStdout, Stdio},
+    process::{Child, ChildStdin, ChildStdout},
     thread,
 };
 
@@ -19,7 +19,7 @@ use binary::{
     boards::{CLASHING, EMPTY, GRID, MALFORMED, TWO, UNIQUE, UNSOLVABLE},
     file,
     fleet::nobody,
-    gzip, run,
+    gzip, piped, run,
     served::Served,
     solve,
 };
@@ -405,14 +405,7 @@ struct Piped {
 
 impl Piped {
     fn start(args: &[&str]) -> Piped {
-        let mut child = binary()
-            .arg("solve")
-            .args(args)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child = piped(binary().arg("solve").args(args));
         let stdin = child.stdin.take().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
         Piped {

@@ -148,17 +148,8 @@ fn each_flag_has_a_variable_of_its_name() {
 /// The start ends with one line that holds these texts.
 #[track_caller]
 fn assert_wrong(run: &Run, texts: &[&str]) {
-    assert_eq!(
-        (run.code, run.stdout.as_str()),
-        (Some(2), ""),
-        "{}",
-        run.stderr
-    );
-    assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
+    run.assert_failed(2, texts);
     assert!(run.stderr.starts_with("error: "), "{}", run.stderr);
-    for text in texts {
-        assert!(run.stderr.contains(text), "{text}: {}", run.stderr);
-    }
 }
 
 #[test]

@@ -1,15 +1,12 @@
 //! The end of a server: what is in flight is finished, and nobody can hold it open for ever.
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+mod binary;
 mod common;
 
-use std::{
-    io::{BufRead as _, BufReader, Lines},
-    net::SocketAddr,
-    process::{Child, ChildStderr, Command, ExitStatus, Stdio},
-    time::Duration,
-};
+use std::time::Duration;
 
+use binary::served::Served;
 use common::{
     server::{Batch, Client, TestServer, channel, longest, message, options, request, workers},
     texts::{EMPTY, LONG, UNIQUE},
@@ -117,107 +114,45 @@ async fn stuck(client: &mut Client) -> Batch {
     batch
 }
 
-/// The real program; its log is read by blocking, hence the runtimes with threads below.
-///
-/// It listens on a port of its own.
-struct Program {
-    child: Child,
-    log: Lines<BufReader<ChildStderr>>,
-    address: SocketAddr,
+/// The real program with one solver thread; its log is read by blocking, hence the runtimes with
+/// threads below.
+fn program(args: &[&str]) -> Served {
+    Served::with(&[&["--workers", "1"], args].concat())
 }
 
-impl Program {
-    fn start(arguments: &[&str]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_sudoku-solver"))
-            .args([
-                "serve",
-                "--listen",
-                "127.0.0.1:0",
-                "--workers",
-                "1",
-                "--log-format",
-                "json",
-            ])
-            .args(arguments)
-            .env("RUST_LOG", "info")
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut log = BufReader::new(child.stderr.take().unwrap()).lines();
-        let address = loop {
-            let line = log.next().unwrap().unwrap();
-            let event: serde_json::Value = serde_json::from_str(&line).unwrap();
-            if let Some(address) = event["fields"]["address"].as_str() {
-                break address.parse().unwrap();
-            }
-        };
-        Program {
-            child,
-            log,
-            address,
-        }
-    }
-
-    fn signal(&self, name: &str) {
-        let id = self.child.id().to_string();
-        let sent = Command::new("kill")
-            .args(["-s", name, &id])
-            .status()
-            .unwrap();
-        assert!(sent.success());
-    }
-
-    fn line_with(&mut self, text: &str) -> String {
-        self.log
-            .by_ref()
-            .map(Result::unwrap)
-            .find(|line| line.contains(text))
-            .unwrap()
-    }
-
-    fn ended(mut self) -> ExitStatus {
-        // Read on, or a full pipe would hold the program up.
-        self.log.by_ref().for_each(drop);
-        self.child.wait().unwrap()
-    }
-}
-
-impl Drop for Program {
-    fn drop(&mut self) {
-        // A test that failed leaves nothing running.
-        let _ = self.child.kill();
-    }
+async fn client(program: &Served) -> Client {
+    Client::new(channel(program.address.parse().unwrap()).await)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_program_exits_0_on_either_signal() {
     for signal in ["TERM", "INT"] {
-        let program = Program::start(&[]);
-        let mut client = Client::new(channel(program.address).await);
+        let mut program = program(&[]);
+        let mut client = client(&program).await;
         client.solve(request(UNIQUE, None)).await.unwrap();
         program.signal(signal);
-        assert_eq!(program.ended().code(), Some(0), "{signal}");
+        assert_eq!(program.child.wait().unwrap().code(), Some(0), "{signal}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_program_exits_0_with_a_client_that_never_reads() {
-    let program = Program::start(&["--grace", "200ms"]);
-    let mut client = Client::new(channel(program.address).await);
+    let mut program = program(&["--grace", "200ms"]);
+    let mut client = client(&program).await;
     let batch = stuck(&mut client).await;
     program.signal("TERM");
-    assert_eq!(program.ended().code(), Some(0));
+    assert_eq!(program.child.wait().unwrap().code(), Some(0));
     drop(batch);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_second_signal_ends_the_program_now() {
-    let mut program = Program::start(&["--grace", "1h"]);
-    let mut client = Client::new(channel(program.address).await);
+    let mut program = program(&["--grace", "1h"]);
+    let mut client = client(&program).await;
     let batch = Batch::open(&mut client).await.unwrap();
     program.signal("TERM");
     program.line_with("draining");
     program.signal("TERM");
-    assert_eq!(program.ended().code(), Some(1));
+    assert_eq!(program.child.wait().unwrap().code(), Some(1));
     drop(batch);
 }

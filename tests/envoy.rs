@@ -13,7 +13,7 @@ use tonic::Code;
 use binary::{
     certificates::{Authority, Folder},
     envoy::{self, Envoy},
-    fleet::{serve_again, signal},
+    fleet::serve_again,
     served::Served,
 };
 use common::{
@@ -122,7 +122,7 @@ async fn a_replica_that_drains_keeps_its_streams_and_gets_no_calls() {
     let calls = |served: &Served| envoy.calls(&served.address);
     assert_eq!((calls(&first), calls(&second)), (1, 1));
 
-    signal(&first.child, "TERM");
+    first.signal("TERM");
     envoy.wait_until(&first.address, false);
     for _ in 0..10 {
         client.solve(request(UNIQUE, None)).await.unwrap();

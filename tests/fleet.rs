@@ -22,7 +22,7 @@ use tonic_types::{ErrorDetails, StatusExt as _};
 
 use binary::{
     boards::UNIQUE,
-    fleet::{Proxy, boards, nobody, serve_again, signal},
+    fleet::{Proxy, boards, nobody, serve_again},
     job::{Job, check_complete},
     served::Served,
     solve,
@@ -45,18 +45,18 @@ fn replicas_that_die_drain_stop_and_come_back_lose_nothing() {
     // Drains: it finishes its streams, which do not last for ever, and ends well.
     job.send(&parts[1]);
     job.answers(30_001);
-    signal(&second.child, "TERM");
+    second.signal("TERM");
     job.answers(60_000);
 
     let first = serve_again(&first.address);
     job.send(&parts[2]);
     job.answers(60_001);
     // It answers nothing, not even pings, and its connections stay open.
-    signal(&third.child, "STOP");
+    third.signal("STOP");
     job.answers(90_000);
     assert_eq!(second.child.wait().unwrap().code(), Some(0));
 
-    signal(&third.child, "CONT");
+    third.signal("CONT");
     let second = serve_again(&second.address);
     job.send(&parts[3]);
     check_complete(&job.end(), &boards);
@@ -161,7 +161,7 @@ fn a_stream_that_gives_nothing_is_broken_off() {
     job.send(&boards[..1000]);
     job.answers(1000);
     // Sooner than by pings, which find this out as well.
-    signal(&served.child, "STOP");
+    served.signal("STOP");
     job.send(&boards[1000..]);
     let run = job.end();
     assert_eq!(run.code, Some(3), "{}", run.stderr);

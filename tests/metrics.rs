@@ -346,14 +346,7 @@ async fn the_metrics_are_as_prometheus_wants_them() {
 fn the_alerts_are_as_prometheus_wants_them() {
     let Some(promtool) = promtool() else { return };
     let rules = repository("deploy/prometheus-alerts.yaml");
-    let checked = check_rules(&promtool, &rules);
-    assert_eq!(
-        checked.code,
-        Some(0),
-        "{}{}",
-        checked.stdout,
-        checked.stderr
-    );
+    check_rules(&promtool, &rules);
 }
 
 #[test]
@@ -377,21 +370,18 @@ fn the_dashboard_asks_what_prometheus_understands() {
     assert!(rules.len() > 20);
     let rules = json!({ "groups": [{ "name": "panels", "rules": rules }] });
     let file = binary::file("dashboard-rules.yaml", rules.to_string());
-    let checked = check_rules(&promtool, &file);
-    assert_eq!(
-        checked.code,
-        Some(0),
-        "{}{}",
-        checked.stdout,
-        checked.stderr
-    );
+    check_rules(&promtool, &file);
 }
 
-fn check_rules(promtool: &Path, rules: &Path) -> Run {
-    run(
-        Command::new(promtool).args(["check", "rules"]).arg(rules),
-        "",
-    )
+#[track_caller]
+fn check_rules(promtool: &Path, rules: &Path) {
+    let mut check = Command::new(promtool);
+    let Run {
+        code,
+        stdout,
+        stderr,
+    } = run(check.args(["check", "rules"]).arg(rules), "");
+    assert_eq!(code, Some(0), "{stdout}{stderr}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use binary::{
     envoy::Envoy,
-    fleet::{Proxy, boards, serve_again, signal},
+    fleet::{Proxy, boards, serve_again},
     job::{Job, check_complete},
     served::Served,
 };
@@ -84,7 +84,7 @@ fn survive(replicas: [Served; 3], slow: &Proxy, servers: &[&str], seen: impl Fn(
 
     // It finishes its streams, which do not last for ever, and ends well.
     crowd.begin();
-    signal(&second.child, "TERM");
+    second.signal("TERM");
     seen(&second.address, false);
     crowd.finish();
 
@@ -99,10 +99,10 @@ fn survive(replicas: [Served; 3], slow: &Proxy, servers: &[&str], seen: impl Fn(
     seen(&second.address, true);
     crowd.begin();
     // It answers nothing, not even health, and its connections stay open.
-    signal(&third.child, "STOP");
+    third.signal("STOP");
     seen(&slow.address, false);
     crowd.finish();
-    signal(&third.child, "CONT");
+    third.signal("CONT");
     seen(&slow.address, true);
     crowd.begin();
     crowd.finish();

@@ -16,7 +16,7 @@ use std::{
 
 use binary::{
     Run, binary,
-    fleet::{boards, nobody, signal},
+    fleet::{boards, nobody},
     run,
     served::Served,
 };
@@ -126,7 +126,7 @@ fn a_run_that_is_killed_is_continued() {
     while fs::metadata(&out).map_or(0, |file| file.len()) < 100_000 {
         thread::sleep(Duration::from_millis(1));
     }
-    signal(&child, "KILL");
+    child.kill().unwrap();
     child.wait().unwrap();
     let left = fs::read(&out).unwrap();
     assert!(left.len() < whole.len() && whole.starts_with(&left));

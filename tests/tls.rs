@@ -84,21 +84,6 @@ fn assert_solved(run: &Run) {
     );
 }
 
-/// The client ended in an error of one line with these words.
-#[track_caller]
-fn assert_failed(run: &Run, code: i32, texts: &[&str]) {
-    assert_eq!(
-        (run.code, run.stdout.as_str()),
-        (Some(code), ""),
-        "{}",
-        run.stderr
-    );
-    assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
-    for text in texts {
-        assert!(run.stderr.contains(text), "{text}: {}", run.stderr);
-    }
-}
-
 /// The board has no answer, and these words say why. It is listed only if it was read before every server
 /// had refused.
 #[track_caller]
@@ -364,7 +349,7 @@ fn secrets_that_cannot_be_used_end_the_start() {
                 .args(*args),
             "",
         );
-        assert_failed(&served, 2, texts);
+        served.assert_failed(2, texts);
     }
 }
 
@@ -406,7 +391,7 @@ fn flags_of_the_client_that_are_wrong_are_refused() {
         ),
     ];
     for (args, code, texts) in cases {
-        assert_failed(&solve(args, UNIQUE), *code, texts);
+        solve(args, UNIQUE).assert_failed(*code, texts);
     }
 }
 

@@ -66,7 +66,6 @@ use self::{
     stream::Terms,
 };
 use super::{BatchSettings, ConnectSettings, Error, Feed, Security};
-use crate::wire::pb::SolveOptions;
 
 pub(super) use self::{
     bounds::{KEEPALIVE_INTERVAL, KEEPALIVE_TIMEOUT},
@@ -184,10 +183,7 @@ impl Fleet {
             tasks.spawn(site.clone().serve(usage, Arc::clone(&desk)));
         }
         tasks.spawn(watch(Arc::clone(&desk), *settings));
-        let options = SolveOptions {
-            solution_limit: settings.batch.solution_limit,
-            node_limit: settings.batch.node_limit,
-        };
+        let options = settings.batch.options();
         let feed = Feed::of_fleet(Arc::clone(&desk), options, sizes.message);
         (feed, Outcomes::new(desk, tasks))
     }

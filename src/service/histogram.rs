@@ -12,16 +12,9 @@ pub struct Histogram {
     nanos: AtomicU64,
 }
 
-/// Times of one thread, until they are added to those of all.
-#[derive(Debug)]
-pub(super) struct Times {
-    buckets: [u32; BUCKETS],
-    nanos: u64,
-}
-
-/// What a histogram held when it was asked.
+/// Times counted by one thread, or what a histogram held when it was asked.
 #[derive(Clone, Debug)]
-pub struct Snapshot {
+pub struct Times {
     buckets: [u64; BUCKETS],
     /// All times together.
     pub nanos: u64,
@@ -46,15 +39,15 @@ impl Histogram {
     pub(super) fn add(&self, times: &Times) {
         for (bucket, &count) in self.buckets.iter().zip(&times.buckets) {
             if count > 0 {
-                bucket.fetch_add(u64::from(count), Relaxed);
+                bucket.fetch_add(count, Relaxed);
             }
         }
         self.nanos.fetch_add(times.nanos, Relaxed);
     }
 
     /// What it holds now.
-    pub fn snapshot(&self) -> Snapshot {
-        Snapshot {
+    pub fn times(&self) -> Times {
+        Times {
             buckets: std::array::from_fn(|bucket| self.buckets[bucket].load(Relaxed)),
             nanos: self.nanos.load(Relaxed),
         }
@@ -78,9 +71,7 @@ impl Times {
         self.buckets[bucket(nanos)] += 1;
         self.nanos += nanos;
     }
-}
 
-impl Snapshot {
     /// How many times were counted.
     pub fn count(&self) -> u64 {
         self.buckets.iter().sum()
@@ -110,10 +101,10 @@ mod tests {
         for nanos in [0, 1, 2, 3, 1024, 1025, u64::MAX >> 8] {
             histogram.record(nanos);
         }
-        let snapshot = histogram.snapshot();
-        let counts = [0, 1, 2, 10, 11, 39].map(|exponent| snapshot.count_to(exponent));
+        let times = histogram.times();
+        let counts = [0, 1, 2, 10, 11, 39].map(|exponent| times.count_to(exponent));
         assert_eq!(counts, [2, 3, 4, 5, 6, 6]);
-        assert_eq!(snapshot.count(), 7);
+        assert_eq!(times.count(), 7);
     }
 
     #[test]
@@ -125,7 +116,7 @@ mod tests {
             times.record(nanos);
         }
         together.add(&times);
-        let (apart, together) = (apart.snapshot(), together.snapshot());
+        let (apart, together) = (apart.times(), together.times());
         assert_eq!(apart.buckets, together.buckets);
         assert_eq!(apart.nanos, together.nanos);
     }

@@ -4,7 +4,6 @@
 use std::{
     io::{Read as _, Write as _},
     net::{Shutdown, TcpListener, TcpStream},
-    process::{Child, Command},
     sync::{
         Arc, Mutex,
         atomic::{AtomicBool, Ordering},
@@ -17,14 +16,6 @@ use super::{
     boards::{TWO, UNIQUE},
     served::Served,
 };
-
-/// Sends a signal by its name, such as `STOP`.
-#[track_caller]
-pub fn signal(child: &Child, name: &str) {
-    let id = child.id().to_string();
-    let sent = Command::new("kill").args(["-s", name, &id]).status();
-    assert!(sent.unwrap().success());
-}
 
 /// A server on the address where another was.
 #[track_caller]

@@ -2,12 +2,12 @@
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
-    process::{Child, ChildStdout, Stdio},
+    process::{Child, ChildStdout},
     sync::mpsc,
     thread,
 };
 
-use super::{Run, binary, solve};
+use super::{Run, binary, piped, solve};
 
 /// A `solve` whose input comes piece by piece, so that things happen in the middle of its job.
 #[derive(Debug)]
@@ -20,14 +20,9 @@ pub struct Job {
 
 impl Job {
     pub fn start(servers: &[&str], args: &[&str]) -> Job {
-        let mut child = binary()
-            .args(["solve", "--server", &servers.join(",")])
-            .args(args)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut solve = binary();
+        solve.args(["solve", "--server", &servers.join(",")]);
+        let mut child = piped(solve.args(args));
         let mut stdin = child.stdin.take().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
         let (input, pieces) = mpsc::channel::<String>();

@@ -1,20 +1,20 @@
 //! The binary as a server whose log is read, and which is ended by a signal.
 
 use std::{
-    io::{BufRead as _, BufReader, Lines, Read as _, Write as _},
+    io::{Read as _, Write as _},
     net::TcpStream,
-    process::{Child, ChildStderr, Command, Stdio},
 };
 
 use serde_json::Value;
 
-use super::binary;
+use super::{binary, served::Served};
+
+const ACCESS: &str = "sudoku_solver::access";
 
 /// A running `serve`. Dropping it kills it.
 #[derive(Debug)]
 pub struct Logged {
-    child: Child,
-    log: Lines<BufReader<ChildStderr>>,
+    served: Served,
     /// `127.0.0.1:port`.
     pub address: String,
     /// That of the metrics, if there is one.
@@ -37,33 +37,19 @@ impl Logged {
     /// Returns when the server listens: its log says on which ports.
     #[track_caller]
     pub fn with(args: &[&str], environment: &[(&str, &str)]) -> Logged {
-        let mut child = binary()
-            .args(["serve", "--listen", "127.0.0.1:0", "--log-format", "json"])
-            .args(args)
-            .envs(environment.iter().copied())
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let log = BufReader::new(child.stderr.take().unwrap()).lines();
-        let mut served = Logged {
-            child,
-            log,
-            address: String::new(),
-            metrics: None,
-        };
-        served.address = served.field("address");
-        if args.contains(&"--metrics-listen") {
-            served.metrics = Some(served.field("metrics_address"));
+        let mut serve = binary();
+        serve.args(["serve", "--listen", "127.0.0.1:0"]).args(args);
+        let served = Served::run(serve.envs(environment.iter().copied()));
+        let metrics = args.contains(&"--metrics-listen").then(|| {
+            let event = event(&served.line_with("metrics_address"));
+            let address = event["fields"]["metrics_address"].as_str();
+            address.unwrap().to_owned()
+        });
+        Logged {
+            address: served.address.clone(),
+            served,
+            metrics,
         }
-        served
-    }
-
-    fn field(&mut self, name: &str) -> String {
-        let events = self.log.by_ref().map(|line| event(&line.unwrap()));
-        let mut fields = events.map(|event| event["fields"][name].as_str().map(str::to_owned));
-        fields.find_map(|field| field).unwrap()
     }
 
     pub fn url(&self) -> String {
@@ -72,21 +58,17 @@ impl Logged {
 
     /// The next line of the access log.
     #[track_caller]
-    pub fn access(&mut self) -> Value {
-        let mut events = self.log.by_ref().map(|line| event(&line.unwrap()));
-        events.find(is_access).unwrap()["fields"].take()
+    pub fn access(&self) -> Value {
+        event(&self.served.line_with(ACCESS))["fields"].take()
     }
 
     /// Ends it by SIGTERM and waits.
     #[track_caller]
     pub fn end(mut self) -> Ended {
-        let id = self.child.id().to_string();
-        let sent = Command::new("kill").args(["-s", "TERM", &id]).status();
-        assert!(sent.unwrap().success());
-        let log = self.log.by_ref().map(Result::unwrap).collect();
+        self.served.signal("TERM");
         Ended {
-            code: self.child.wait().unwrap().code(),
-            log,
+            code: self.served.child.wait().unwrap().code(),
+            log: self.served.rest(),
         }
     }
 
@@ -114,21 +96,10 @@ impl Ended {
     /// The lines of the access log.
     pub fn access(&self) -> Vec<Value> {
         let events = self.log.iter().map(|line| event(line));
-        events.filter(is_access).collect()
-    }
-}
-
-impl Drop for Logged {
-    fn drop(&mut self) {
-        drop(self.child.kill());
-        drop(self.child.wait());
+        events.filter(|event| event["target"] == ACCESS).collect()
     }
 }
 
 fn event(line: &str) -> Value {
     serde_json::from_str(line).unwrap()
-}
-
-fn is_access(event: &Value) -> bool {
-    event["target"] == "sudoku_solver::access"
 }

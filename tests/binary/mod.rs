@@ -21,7 +21,7 @@ use std::{
     fs,
     io::Write as _,
     path::PathBuf,
-    process::{Command, Stdio},
+    process::{Child, Command, Stdio},
     thread,
 };
 
@@ -47,6 +47,19 @@ pub struct Run {
     pub stderr: String,
 }
 
+impl Run {
+    /// It ended in an error of one line with these words, and answered nothing.
+    #[track_caller]
+    pub fn assert_failed(&self, code: i32, texts: &[&str]) {
+        let Run { stdout, stderr, .. } = self;
+        assert_eq!((self.code, stdout.as_str()), (Some(code), ""), "{stderr}");
+        assert_eq!(stderr.lines().count(), 1, "{stderr}");
+        for text in texts {
+            assert!(stderr.contains(text), "{text}: {stderr}");
+        }
+    }
+}
+
 /// Runs `solve` with these arguments and this standard input.
 #[track_caller]
 pub fn solve(args: &[&str], stdin: impl AsRef<[u8]>) -> Run {
@@ -57,12 +70,7 @@ pub fn solve(args: &[&str], stdin: impl AsRef<[u8]>) -> Run {
 #[track_caller]
 pub fn run(command: &mut Command, stdin: impl AsRef<[u8]>) -> Run {
     let stdin = stdin.as_ref().to_vec();
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = piped(command);
     let mut pipe = child.stdin.take().unwrap();
     // On a thread of its own: both pipes may be full at once. A program need not read its input.
     let writer = thread::spawn(move || drop(pipe.write_all(&stdin)));
@@ -73,6 +81,17 @@ pub fn run(command: &mut Command, stdin: impl AsRef<[u8]>) -> Run {
         stdout: String::from_utf8(output.stdout).unwrap(),
         stderr: String::from_utf8(output.stderr).unwrap(),
     }
+}
+
+/// Starts a command with a pipe at each end.
+#[track_caller]
+pub fn piped(command: &mut Command) -> Child {
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
 }
 
 /// A file of this test's own.

@@ -84,6 +84,7 @@ impl Served {
         lines.find(|line| line.contains(text)).unwrap()
     }
 
+    /// Sends a signal by its name, such as `STOP`.
     #[track_caller]
     pub fn signal(&self, name: &str) {
         let id = self.child.id().to_string();
@@ -103,6 +104,11 @@ impl Served {
     pub fn end(&mut self) -> Vec<String> {
         self.signal("TERM");
         assert!(self.child.wait().unwrap().success());
+        self.rest()
+    }
+
+    /// What is left of the log of one that has ended.
+    pub fn rest(&self) -> Vec<String> {
         self.log.iter().collect()
     }
 }

@@ -234,7 +234,7 @@ fn begin(text: &mut String, name: &str, help: &str, kind: &str) {
 fn series(text: &mut String, name: &str, label: &str, first: usize, histogram: &Histogram) {
     const LAST: usize = 34;
     const NANOS: f64 = 1e9;
-    let held = histogram.snapshot();
+    let held = histogram.times();
     let comma = if label.is_empty() { "" } else { "," };
     let mut bucket = |le: &str, count: u64| {
         // Writing to a string does not fail.

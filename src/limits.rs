@@ -61,7 +61,7 @@ pub const HEADER_BYTES_MAX: u32 = 16 << 10;
 pub const HEADER_BYTES_SLACK: u32 = 16 << 10;
 
 /// Bytes of a file with certificates, a key, tokens or settings.
-pub const SECRET_FILE_BYTES_MAX: u64 = 1 << 20;
+pub const SETTINGS_FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// Tokens of a server; each call's is compared with all of them.
 pub const TOKENS_MAX: usize = 256;

@@ -213,6 +213,32 @@ fn a_wrong_file_ends_the_start() {
 }
 
 #[test]
+fn a_file_is_read_whole_or_refused() {
+    const BYTES_MAX: usize = 1 << 20;
+    let folder = Folder::new("long");
+    // One that is cut off would be as good as any.
+    let long = format!("workers = 3\n{}", "#\n".repeat(BYTES_MAX / 2));
+    let print = |text: &str| {
+        let file = folder.write("settings.toml", text);
+        run(
+            binary().args(["serve", "--print-config", "--config", &file]),
+            "",
+        )
+    };
+    let whole = print(&long[..BYTES_MAX]);
+    assert_eq!(whole.code, Some(0), "{}", whole.stderr);
+    assert!(
+        whole.stdout.contains("workers = 3 # file"),
+        "{}",
+        whole.stdout
+    );
+    assert_wrong(
+        &print(&long),
+        &["settings.toml", "longer than 1048576 bytes"],
+    );
+}
+
+#[test]
 fn a_wrong_flag_or_variable_ends_the_start() {
     for (flag, value) in [
         ("--listen", "nowhere"),

@@ -185,12 +185,12 @@ pub struct Unreadable {
 }
 
 /// A whole file, if it is no longer than any that is expected.
-pub(super) fn read(path: &Path) -> Result<Vec<u8>, Unreadable> {
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Unreadable> {
     let unreadable = |cause| Unreadable {
         path: path.to_owned(),
         cause,
     };
-    let max = limits::SECRET_FILE_BYTES_MAX;
+    let max = limits::SETTINGS_FILE_BYTES_MAX;
     let mut bytes = Vec::new();
     let file = fs::File::open(path).map_err(unreadable)?;
     file.take(max + 1)

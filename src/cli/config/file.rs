@@ -1,8 +1,7 @@
 //! A TOML file of settings: flat, its keys the names of flags.
 
 use std::{
-    fs,
-    io::{self, Read as _},
+    fmt::Display,
     path::{Path, PathBuf},
 };
 
@@ -13,7 +12,7 @@ use toml::{
 };
 
 use super::{is_setting, one_line};
-use crate::{cli::Misconfigured, limits};
+use crate::{cli::Misconfigured, server::reload};
 
 /// The settings of a file, all of them good by themselves.
 #[derive(Debug)]
@@ -34,8 +33,7 @@ impl File {
     /// Reads a file for `command`.
     pub(super) fn read(path: &Path, command: &Command) -> Result<File, Misconfigured> {
         let name = path.display();
-        let text = text(path)
-            .map_err(|error| Misconfigured(format!("cannot read the settings {name}: {error}")))?;
+        let text = text(path)?;
         let wrong = |at: usize, what: &str| {
             let line = line(&text, at);
             Misconfigured(format!("{name}, line {line}: {what}"))
@@ -82,11 +80,15 @@ impl File {
     }
 }
 
-fn text(path: &Path) -> io::Result<String> {
-    let max = limits::SECRET_FILE_BYTES_MAX;
-    let mut text = String::new();
-    fs::File::open(path)?.take(max).read_to_string(&mut text)?;
-    Ok(text)
+fn text(path: &Path) -> Result<String, Misconfigured> {
+    let wrong = |cause: &dyn Display| {
+        Misconfigured(format!(
+            "cannot read the settings {}: {cause}",
+            path.display()
+        ))
+    };
+    let bytes = reload::read(path).map_err(|error| wrong(&error.cause))?;
+    String::from_utf8(bytes).map_err(|error| wrong(&error.utf8_error()))
 }
 
 fn line(text: &str, at: usize) -> usize {

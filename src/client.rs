@@ -59,7 +59,7 @@ use std::{ops::RangeInclusive, sync::Arc, time::Duration};
 
 use prost::bytes::Bytes;
 use tokio::sync::{Semaphore, mpsc};
-use tokio_stream::{Stream, wrappers::ReceiverStream};
+use tokio_stream::{Stream, wrappers::UnboundedReceiverStream};
 use tonic::{
     Request, Status as RpcStatus, Streaming,
     client::Grpc,
@@ -118,9 +118,6 @@ impl Default for ConnectSettings {
 
 /// How long to wait for a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// Messages ready to be sent that the transport has not taken yet. More would only wait elsewhere.
-const MESSAGES_QUEUED_MAX: usize = 4;
 
 /// How to send a batch, and how far to search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -258,8 +255,9 @@ impl Client {
         let per_message = settings.boards_per_message.clamp(1, window);
         let options = settings.options();
         let window = Arc::new(Semaphore::new(window));
-        let (requests, outgoing) = mpsc::channel(MESSAGES_QUEUED_MAX);
-        // Unbounded in type only: every board in it holds a place in the window.
+        // Unbounded in type only: every board in them holds a place in the window. A bound on messages would
+        // make small ones leave a few at a time, in packets of their own.
+        let (requests, outgoing) = mpsc::unbounded_channel();
         let (sent, unanswered) = mpsc::unbounded_channel();
         let call = ToCall {
             window: Arc::clone(&window),
@@ -268,7 +266,7 @@ impl Client {
         };
         let feed = Feed::new(To::Call(call), options, per_message);
         let responses = self
-            .call(ReceiverStream::new(outgoing))
+            .call(UnboundedReceiverStream::new(outgoing))
             .await
             .map_err(|status| Error::refused(&status, self.over_tls))?;
         Ok((feed, Answers::new(responses, unanswered, window)))

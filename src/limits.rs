@@ -97,6 +97,10 @@ pub(crate) fn nearest(number: u32, range: &RangeInclusive<u32>) -> u32 {
     number.clamp(*range.start(), *range.end())
 }
 
+/// What each stream keeps to put frames together to messages. What is left of the last message is moved to
+/// the front whenever a buffer ends, the more often the smaller it is.
+pub const RECEIVE_BUFFER_BYTES: usize = 64 << 10;
+
 /// Bytes of requests that one call may have on the way.
 pub const CALL_WINDOW_BYTES: u32 = 1 << 20;
 

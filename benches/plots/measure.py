@@ -27,8 +27,10 @@ MESSAGE_BOARDS = [1, 4, 16, 64, 256, 1024]
 
 def plan(quick):
     """For each plot, its build and its measurements."""
-    rounds, seconds = (4, 2) if quick else (20, 10)
-    bench = f"target/release/sudoku-solver bench --seconds {seconds} --output json"
+    rounds, seconds = (4, 4) if quick else (20, 20)
+    # On one core: where two share their time, as the threads of a core do, each slows the other's engine
+    # down, and that would look like a cost of the wire.
+    bench = f"taskset -c 1 target/release/sudoku-solver bench --seconds {seconds} --output json"
     return {
         "solvers": (
             "cargo build --release --locked --manifest-path benches/peers/Cargo.toml",

@@ -8,7 +8,12 @@ mod report;
 mod rounds;
 mod rpc;
 
-use std::{fs, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    fs,
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum, value_parser};
@@ -17,7 +22,9 @@ use tokio::task;
 use self::{
     boards::Boards,
     child::ChildServer,
+    engines::Alone,
     report::{Measured, Printer},
+    rpc::Path,
 };
 use super::{
     connect::{ConnectArgs, server_url},
@@ -26,6 +33,7 @@ use super::{
 };
 use crate::{
     batch::Level,
+    client::{BatchSettings, Client},
     limits,
     server::signals::Signals,
     solver::{Options, Verdict},
@@ -33,8 +41,8 @@ use crate::{
 
 /// Measure how fast the boards of files are solved on this machine.
 ///
-/// Each file is solved in three ways, each time in rounds of one pass over the whole file: by the
-/// batch engine alone on one core, by the single-board solver alone on one core, and over the whole
+/// Each file is solved in three ways, in rounds of one pass over the whole file each: by the
+/// single-board solver alone on one core, by the batch engine alone on one core, and over the whole
 /// RPC path. Without --server the path leads to this program as a server, in a process of its own,
 /// so that its CPU time can be told from the client's; `SUDOKU_WORKERS` and the other
 /// variables of `serve` reach it. With those of TLS it is spoken to by TLS.
@@ -49,8 +57,8 @@ pub(super) struct BenchArgs {
     #[arg(long, default_value_t = 2, value_name = "N", value_parser = value_parser!(u32).range(1..=10_000))]
     limit: u32,
 
-    /// How long to repeat each measurement; 0 is one pass over the file
-    #[arg(long, allow_negative_numbers = true, default_value = "2", value_name = "SECONDS", value_parser = seconds)]
+    /// How long to repeat the rounds of a file; 0 is one round
+    #[arg(long, allow_negative_numbers = true, default_value = "6", value_name = "SECONDS", value_parser = seconds)]
     seconds: Duration,
 
     /// How to print the figures
@@ -157,7 +165,7 @@ impl Bench {
             let path = file.clone();
             let boards = task::spawn_blocking(move || Boards::read(&path)).await??;
             let measured = self
-                .measure(Arc::new(boards))
+                .measure(boards)
                 .await
                 .with_context(|| format!("cannot measure {}", file.display()))?;
             printer.print(file, &measured)?;
@@ -165,42 +173,59 @@ impl Bench {
         Ok(())
     }
 
-    async fn measure(&self, boards: Arc<Boards>) -> anyhow::Result<Measured> {
-        let (level, options, seconds) = (self.level, self.options, self.args.seconds);
-        let alone = Arc::clone(&boards);
-        let (engine, tree, single) = task::spawn_blocking(move || {
-            let (engine, tree) = engines::engine(level, &alone.boards, options, seconds)?;
-            let single = engines::single(&alone.boards, options, seconds);
-            anyhow::Ok((engine, tree, single))
-        })
-        .await??;
+    /// Rounds of one pass of each measurement, so that a slow phase of the machine is in all of them.
+    async fn measure(&self, boards: Boards) -> anyhow::Result<Measured> {
+        let (level, options, malformed) = (self.level, self.options, boards.malformed);
+        let boards = Arc::new(boards);
+        let mut path = self.path(Arc::clone(&boards)).await?;
+        let alone = task::spawn_blocking(move || Alone::new(level, boards, options));
+        let mut alone = alone.await??;
+        let begun = Instant::now();
+        loop {
+            let round = move || {
+                alone.round();
+                alone
+            };
+            alone = task::spawn_blocking(round).await?;
+            path.round().await?;
+            if begun.elapsed() >= self.args.seconds {
+                break;
+            }
+        }
         Ok(Measured {
-            boards: boards.boards.len(),
-            malformed: boards.malformed,
-            engine,
-            tree,
-            single,
-            rpc: self.rpc(boards).await?,
+            malformed,
+            tree: alone.tree,
+            engine: alone.of_engine,
+            single: alone.of_single,
+            rpc: path.rounds,
         })
     }
 
-    async fn rpc(&self, boards: Arc<Boards>) -> anyhow::Result<rounds::Rounds> {
-        let path = rpc::Path {
-            boards,
-            limit: self.args.limit,
-            node_limit: self.options.node_limit,
-            message_boards: self.args.message_boards,
-            connect: self.args.connect.into(),
-            seconds: self.args.seconds,
+    /// The path to the server that is measured.
+    async fn path(&self, boards: Arc<Boards>) -> anyhow::Result<Path> {
+        let server = match &self.args.server {
+            Some(_) => None,
+            None => Some(ChildServer::start(self.level).await?),
         };
-        if let Some(url) = &self.args.server {
-            let security = self.args.security.read(&[url])?;
-            return path.measure(url, &security, || None).await;
+        let own = server.as_ref().map(ChildServer::url);
+        let url = self.args.server.as_deref().or(own).unwrap_or_default();
+        let security = self.args.security.read(&[url])?;
+        let client = Client::connect_secured(url, self.args.connect.into(), &security).await?;
+        Ok(Path::new(client, server, boards, self.batch()))
+    }
+
+    fn batch(&self) -> BatchSettings {
+        let boards_per_message = usize::try_from(self.args.message_boards).unwrap_or(usize::MAX);
+        let defaults = BatchSettings::default();
+        BatchSettings {
+            solution_limit: Some(self.options.solution_limit),
+            node_limit: Some(self.options.node_limit),
+            boards_per_message,
+            // Some messages on the way, however large they are.
+            boards_in_flight: defaults
+                .boards_in_flight
+                .max(boards_per_message.saturating_mul(4)),
         }
-        let server = ChildServer::start(self.level).await?;
-        let security = self.args.security.read(&[server.url()])?;
-        path.measure(server.url(), &security, || server.cpu_time())
-            .await
     }
 }
 

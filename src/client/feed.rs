@@ -48,7 +48,7 @@ pub(super) struct ToCall {
     /// Declared before `requests`, so dropped before it: once the server sees the end of the
     /// requests, the answers must see that no more boards will come.
     pub(super) sent: mpsc::UnboundedSender<Texts>,
-    pub(super) requests: mpsc::Sender<Bytes>,
+    pub(super) requests: mpsc::UnboundedSender<Bytes>,
 }
 
 /// Whichever server has room.
@@ -148,6 +148,6 @@ impl ToCall {
         let (request, texts) = request.finish(options);
         // The texts first: an answer must find the board that it belongs to.
         self.sent.send(texts).map_err(|_| Closed)?;
-        self.requests.send(request).await.map_err(|_| Closed)
+        self.requests.send(request).map_err(|_| Closed)
     }
 }

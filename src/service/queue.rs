@@ -116,6 +116,8 @@ struct State {
     calls: VecDeque<Job>,
     stream_jobs: VecDeque<Job>,
     streams_next: bool,
+    /// Threads that wait for a job. To wake one where none waits would be a system call for nothing.
+    waiting: usize,
     closed: bool,
 }
 
@@ -166,8 +168,11 @@ impl Queue {
             return Err(job);
         }
         state.line(line).push_back(job);
+        let is_awaited = state.waiting > 0;
         drop(state);
-        self.work.notify_one();
+        if is_awaited {
+            self.work.notify_one();
+        }
         Ok(())
     }
 
@@ -188,10 +193,12 @@ impl Queue {
             if state.closed {
                 return None;
             }
+            state.waiting += 1;
             state = self
                 .work
                 .wait(state)
                 .unwrap_or_else(PoisonError::into_inner);
+            state.waiting -= 1;
         }
     }
 

@@ -255,44 +255,43 @@ impl Default for Piece {
 impl Piece {
     fn field(&mut self, tag: u8, number: u64) {
         if number != 0 {
-            self.key(tag, WireType::Varint);
-            self.varint(number);
+            self.number(tag << 3 | WireType::Varint as u8, number);
         }
     }
 
     /// Begins a message of `len` bytes.
     fn delimited(&mut self, tag: u8, len: usize) {
-        self.key(tag, WireType::LengthDelimited);
-        self.varint(len as u64);
+        self.number(tag << 3 | WireType::LengthDelimited as u8, len as u64);
     }
 
     fn solution(&mut self, solution: &Board) {
         self.delimited(2, Board::CELLS);
-        if let Some(place) = self.bytes.get_mut(self.len..self.len + Board::CELLS) {
-            place.copy_from_slice(&solution.to_ascii());
-            self.len += Board::CELLS;
-        }
+        self.bytes(solution.to_ascii());
     }
 
-    /// Tags up to 15 take one byte.
-    fn key(&mut self, tag: u8, wire_type: WireType) {
-        self.byte(tag << 3 | wire_type as u8);
-    }
-
+    /// Writes a key, which takes one byte for tags up to 15, and a number, which mostly takes one too.
     #[inline]
-    fn varint(&mut self, mut number: u64) {
-        while number >= 0x80 {
-            self.byte(number.to_le_bytes()[0] | 0x80);
+    fn number(&mut self, key: u8, mut number: u64) {
+        const CONTINUED: u8 = 0x80;
+        let mut before = key;
+        loop {
+            let low = number.to_le_bytes()[0];
             number >>= 7;
+            if number == 0 {
+                self.bytes([before, low]);
+                return;
+            }
+            self.bytes([before]);
+            before = low | CONTINUED;
         }
-        self.byte(number.to_le_bytes()[0]);
     }
 
     #[inline]
-    fn byte(&mut self, byte: u8) {
-        if let Some(place) = self.bytes.get_mut(self.len) {
-            *place = byte;
-            self.len += 1;
+    fn bytes<const N: usize>(&mut self, bytes: [u8; N]) {
+        let rest = self.bytes.get_mut(self.len..);
+        if let Some(place) = rest.and_then(|rest| rest.first_chunk_mut()) {
+            *place = bytes;
+            self.len += N;
         }
     }
 

@@ -69,6 +69,13 @@ impl BatchRequest {
                 request.boards.push_plain(board, boards_max);
                 continue;
             }
+            if request.options.is_none()
+                && let Some((options, bytes)) = plain_options(buf.chunk())
+            {
+                buf.advance(bytes);
+                request.options = Some(options);
+                continue;
+            }
             let (tag, wire_type) = encoding::decode_key(buf)?;
             let context = DecodeContext::default();
             match tag {
@@ -103,6 +110,46 @@ fn plain_field(bytes: &[u8]) -> Option<Board> {
     parse_plain(text.get(..Board::CELLS)?)
 }
 
+/// The options of a field that lies in one piece and has numbers of up to four bytes, as nearly all do, and
+/// the bytes of the field. Through the generated code they cost as much as the board of a small message.
+#[inline]
+fn plain_options(bytes: &[u8]) -> Option<(pb::SolveOptions, usize)> {
+    const KEY: u8 = 2 << 3 | WireType::LengthDelimited as u8;
+    const SOLUTION_LIMIT: u8 = 1 << 3 | WireType::Varint as u8;
+    const NODE_LIMIT: u8 = 2 << 3 | WireType::Varint as u8;
+    let (&[key, length], rest) = bytes.split_first_chunk()?;
+    if key != KEY || length >= CONTINUED {
+        return None;
+    }
+    let mut fields = rest.get(..length.into())?;
+    let mut options = pb::SolveOptions::default();
+    while let Some((&key, after)) = fields.split_first() {
+        let field = match key {
+            SOLUTION_LIMIT => &mut options.solution_limit,
+            NODE_LIMIT => &mut options.node_limit,
+            _ => return None,
+        };
+        let (number, after) = plain_number(after)?;
+        *field = Some(number);
+        fields = after;
+    }
+    Some((options, 2 + usize::from(length)))
+}
+
+/// Set in every byte of a number but the last.
+const CONTINUED: u8 = 0x80;
+
+/// A number of up to four bytes, and what is behind it.
+#[inline]
+fn plain_number(bytes: &[u8]) -> Option<(u32, &[u8])> {
+    let end = bytes.iter().take(4).position(|&byte| byte < CONTINUED)?;
+    let (digits, rest) = bytes.split_at_checked(end + 1)?;
+    let number = digits.iter().rev().fold(0, |number, &digit| {
+        number << 7 | u32::from(digit & !CONTINUED)
+    });
+    Some((number, rest))
+}
+
 fn at(mut error: DecodeError, message: &'static str, field: &'static str) -> DecodeError {
     error.push(message, field);
     error
@@ -128,6 +175,12 @@ impl Texts {
         mut malformed: impl FnMut(usize, MalformedBoard),
     ) -> usize {
         let begin = self.taken;
+        if begin == 0 && boards.is_empty() && self.is_job(most) {
+            // As it is: a message is as often as not a job.
+            *boards = mem::take(&mut self.plain);
+            self.taken = self.kept;
+            return self.kept;
+        }
         let end = self.kept.min(begin.saturating_add(most));
         while self.taken < end {
             let other = self.others.as_ref().and_then(|others| others.place());
@@ -149,10 +202,18 @@ impl Texts {
         end - begin
     }
 
+    /// Whether the boards can go on as they are, up to `most`. Memory counts as well as boards: one that has
+    /// much more than its boards must not wait where boards are counted.
+    fn is_job(&self, most: usize) -> bool {
+        self.others.is_none() && self.plain.capacity() <= most
+    }
+
     /// Makes room for as many boards as `bytes` hold if all are plain.
     fn reserve(&mut self, bytes: usize, boards_max: usize) {
-        self.plain
-            .reserve_exact((bytes / PLAIN_FIELD_BYTES).min(boards_max));
+        let boards = (bytes / PLAIN_FIELD_BYTES).min(boards_max);
+        if self.plain.is_empty() {
+            self.plain = Vec::with_capacity(boards);
+        }
     }
 
     #[inline]

@@ -1,10 +1,10 @@
 //! The two engines alone, on the thread that calls.
 
-use std::{hint::black_box, slice::Chunks, time::Duration};
+use std::{hint::black_box, slice::Chunks, sync::Arc};
 
 use anyhow::Context as _;
 
-use super::{Tree, rounds::Rounds};
+use super::{Tree, boards::Boards, rounds::Rounds};
 use crate::{
     batch::{Engine, Level, Task, Tasks},
     board::Board,
@@ -12,41 +12,73 @@ use crate::{
     solver::{CancelFlag, Options, Solver, answers::Answers},
 };
 
-/// Measures the batch engine, fed as the service feeds it. A pass before the first round warms it
-/// up and tells what the trees are like.
-pub(super) fn engine(
-    level: Level,
-    boards: &[Board],
+/// Both engines, and what was measured of them.
+#[derive(Debug)]
+pub(super) struct Alone {
+    boards: Arc<Boards>,
     options: Options,
-    seconds: Duration,
-) -> anyhow::Result<(Rounds, Tree)> {
-    let mut engine = Engine::new(level).with_context(|| format!("this CPU has no {level}"))?;
-    let mut tree = Tree::default();
-    engine.run(&mut Pass::new(boards, options, |answers| {
-        answers
-            .answers
-            .iter()
-            .for_each(|answer| tree.add(answer.outcome));
-    }));
-    let rounds = Rounds::on_this_thread(boards.len(), seconds, || {
-        engine.run(&mut Pass::new(boards, options, |answers| {
-            black_box(answers);
-        }));
-    });
-    Ok((rounds, tree))
+    engine: Engine,
+    solver: Solver,
+    /// What the trees are like.
+    pub(super) tree: Tree,
+    /// Of the batch engine, fed as the service feeds it.
+    pub(super) of_engine: Rounds,
+    /// Of the single-board solver.
+    pub(super) of_single: Rounds,
 }
 
-/// Measures the single-board solver.
-pub(super) fn single(boards: &[Board], options: Options, seconds: Duration) -> Rounds {
-    let (mut solver, cancel) = (Solver::new(), CancelFlag::new());
-    let mut solutions = Vec::new();
-    Rounds::on_this_thread(boards.len(), seconds, || {
-        for board in boards {
-            solutions.clear();
-            black_box(solver.solve(board, options, &cancel, &mut solutions));
-            black_box(&solutions);
-        }
-    })
+impl Alone {
+    /// Sets the engines up. A pass before the first round warms the batch engine up and tells what the
+    /// trees are like.
+    pub(super) fn new(
+        level: Level,
+        boards: Arc<Boards>,
+        options: Options,
+    ) -> anyhow::Result<Alone> {
+        let mut engine = Engine::new(level).with_context(|| format!("this CPU has no {level}"))?;
+        let mut tree = Tree::default();
+        engine.run(&mut Pass::new(&boards.boards, options, |answers| {
+            let outcomes = answers.answers.iter().map(|answer| answer.outcome);
+            outcomes.for_each(|outcome| tree.add(outcome));
+        }));
+        let rounds = Rounds::of(boards.boards.len());
+        Ok(Alone {
+            boards,
+            options,
+            engine,
+            solver: Solver::new(),
+            tree,
+            of_engine: rounds.clone(),
+            of_single: rounds,
+        })
+    }
+
+    /// A pass of each, on this thread.
+    pub(super) fn round(&mut self) {
+        let Alone {
+            boards,
+            options,
+            engine,
+            solver,
+            ..
+        } = self;
+        let boards = &boards.boards;
+        self.of_single.time(|| single(solver, boards, *options));
+        self.of_engine.time(|| {
+            engine.run(&mut Pass::new(boards, *options, |answers| {
+                black_box(answers);
+            }));
+        });
+    }
+}
+
+fn single(solver: &mut Solver, boards: &[Board], options: Options) {
+    let (cancel, mut solutions) = (CancelFlag::new(), Vec::new());
+    for board in boards {
+        solutions.clear();
+        black_box(solver.solve(board, options, &cancel, &mut solutions));
+        black_box(&solutions);
+    }
 }
 
 /// One pass over a file in jobs of the size that the service cuts messages into.

@@ -8,13 +8,15 @@ use std::{
 use indicatif::HumanCount;
 use serde::Serialize;
 
-use super::{BenchArgs, Format, Tree, rounds::Rounds};
+use super::{
+    BenchArgs, Format, Tree,
+    rounds::{Rounds, Spread},
+};
 use crate::batch::Level;
 
 /// All that was measured of a file.
 #[derive(Debug)]
 pub(super) struct Measured {
-    pub(super) boards: usize,
     pub(super) malformed: u64,
     pub(super) engine: Rounds,
     pub(super) tree: Tree,
@@ -22,7 +24,7 @@ pub(super) struct Measured {
     pub(super) rpc: Rounds,
 }
 
-/// One line of JSON. Boards a second are the median of the rounds unless `best` says otherwise.
+/// One line of JSON. Figures are those of the round in the middle unless `best` says otherwise.
 #[derive(Debug, Serialize)]
 struct Figures {
     file: String,
@@ -44,42 +46,45 @@ struct Figures {
     rpc_boards_per_second_best: f64,
     rpc_server_cpu_nanos_per_board: Option<f64>,
     rpc_server_cpu_beyond_engine_nanos_per_board: Option<f64>,
+    rpc_server_cpu_beyond_engine_nanos_per_board_best: Option<f64>,
 }
 
 impl Figures {
     fn of(file: &Path, measured: &Measured, args: &BenchArgs, level: Level) -> Figures {
         let Measured {
+            malformed,
             engine,
             tree,
             single,
             rpc,
-            ..
         } = measured;
-        let engine_cpu = engine.cpu_nanos_per_board();
-        let server_cpu = rpc.cpu_nanos_per_board();
-        let beyond = server_cpu
-            .zip(engine_cpu)
-            .map(|(server, engine)| server - engine);
+        let engine_rate = engine.per_second();
+        let single_rate = single.per_second();
+        let rpc_rate = rpc.per_second();
+        let beyond = rpc.cpu_nanos_beyond(engine);
+        let median = |nanos: Option<Spread>| nanos.map(|nanos| round(nanos.median, 1));
         Figures {
             file: file.display().to_string(),
-            boards: measured.boards,
-            malformed: measured.malformed,
+            boards: engine.boards(),
+            malformed: *malformed,
             undecided: tree.undecided,
             cpu_level: level.name(),
             solution_limit: args.limit,
             message_boards: args.message_boards,
-            engine_boards_per_second: round(engine.median_per_second(), 0),
-            engine_boards_per_second_best: round(engine.best_per_second(), 0),
-            engine_cpu_nanos_per_board: engine_cpu.map(|nanos| round(nanos, 1)),
+            engine_boards_per_second: round(engine_rate.median, 0),
+            engine_boards_per_second_best: round(engine_rate.best, 0),
+            engine_cpu_nanos_per_board: median(engine.cpu_nanos_per_board()),
             nodes_per_board: round(tree.share_of_boards(tree.nodes), 4),
             guesses_per_board: round(tree.share_of_boards(tree.guesses), 4),
             no_guess_share: round(tree.share_of_boards(tree.without_guess), 4),
-            single_boards_per_second: round(single.median_per_second(), 0),
-            single_boards_per_second_best: round(single.best_per_second(), 0),
-            rpc_boards_per_second: round(rpc.median_per_second(), 0),
-            rpc_boards_per_second_best: round(rpc.best_per_second(), 0),
-            rpc_server_cpu_nanos_per_board: server_cpu.map(|nanos| round(nanos, 1)),
-            rpc_server_cpu_beyond_engine_nanos_per_board: beyond.map(|nanos| round(nanos, 1)),
+            single_boards_per_second: round(single_rate.median, 0),
+            single_boards_per_second_best: round(single_rate.best, 0),
+            rpc_boards_per_second: round(rpc_rate.median, 0),
+            rpc_boards_per_second_best: round(rpc_rate.best, 0),
+            rpc_server_cpu_nanos_per_board: median(rpc.cpu_nanos_per_board()),
+            rpc_server_cpu_beyond_engine_nanos_per_board: median(beyond),
+            rpc_server_cpu_beyond_engine_nanos_per_board_best: beyond
+                .map(|nanos| round(nanos.best, 1)),
         }
     }
 
@@ -122,9 +127,9 @@ const LEGEND: &str = "  \
   single  the single-board solver alone on one core
   rpc     SolveBatch over one connection, from text to text
 
-  board/s   boards a second, the median of all passes over the file; best: the best pass
-  ns CPU    CPU time a board in ns, the mean of all passes; under rpc the server's alone
-  beyond    how much of it is beyond the engine's own
+  board/s   boards a second, the median of all rounds; best: the best round
+  ns CPU    CPU time a board in ns, the median of all rounds; under rpc the server's alone
+  beyond    how much of it is beyond the engine's own in the same round; the median of that
   nodes     nodes of the search tree a board; guesses: a board, at least (exact but for boards
             whose search --limit cut short); no guess: boards solved without one
 ";

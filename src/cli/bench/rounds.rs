@@ -4,66 +4,107 @@ use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// Passes over the same boards, one after the other.
+/// Passes over the same boards, one a round.
 #[derive(Clone, Debug)]
 pub(super) struct Rounds {
     /// Boards of one pass.
     boards: usize,
-    /// How long each pass took, the shortest first.
-    walls: Vec<Duration>,
-    /// CPU time of all passes together, if it is known.
+    passes: Vec<Pass>,
+}
+
+/// What a pass took.
+#[derive(Clone, Copy, Debug)]
+struct Pass {
+    wall: Duration,
+    /// CPU time, if it is known.
     cpu: Option<Duration>,
 }
 
+/// A figure over all rounds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Spread {
+    /// Of the round in the middle: what can be counted on.
+    pub(super) median: f64,
+    /// Of the best round: what other work on the machine took least from.
+    pub(super) best: f64,
+}
+
 impl Rounds {
-    /// The rounds of `walls`, at least one, each over `boards` boards.
-    pub(super) fn new(boards: usize, mut walls: Vec<Duration>, cpu: Option<Duration>) -> Rounds {
-        walls.sort_unstable();
-        Rounds { boards, walls, cpu }
-    }
-
-    /// Repeats a pass on this thread until `seconds` are over, at least once.
-    pub(super) fn on_this_thread(
-        boards: usize,
-        seconds: Duration,
-        mut pass: impl FnMut(),
-    ) -> Rounds {
-        let mut walls = Vec::new();
-        let cpu = thread_cpu_time();
-        let begun = Instant::now();
-        let mut last = begun;
-        while walls.is_empty() || last - begun < seconds {
-            pass();
-            let now = Instant::now();
-            walls.push(now - last);
-            last = now;
+    /// No round yet of passes over `boards` boards.
+    pub(super) fn of(boards: usize) -> Rounds {
+        Rounds {
+            boards,
+            passes: Vec::new(),
         }
-        Rounds::new(boards, walls, Some(thread_cpu_time().saturating_sub(cpu)))
     }
 
-    /// Boards a second in the round in the middle: what can be counted on.
-    pub(super) fn median_per_second(&self) -> f64 {
-        self.per_second(self.walls.get(self.walls.len() / 2))
+    /// Boards of one pass.
+    pub(super) fn boards(&self) -> usize {
+        self.boards
     }
 
-    /// Boards a second in the best round: what other work on the machine took least from.
-    pub(super) fn best_per_second(&self) -> f64 {
-        self.per_second(self.walls.first())
+    /// Notes a pass that began at `begun` and ends now.
+    pub(super) fn add(&mut self, begun: Instant, cpu: Option<Duration>) {
+        let wall = begun.elapsed();
+        self.passes.push(Pass { wall, cpu });
     }
 
-    /// CPU time a board in ns, the mean of all rounds.
-    pub(super) fn cpu_nanos_per_board(&self) -> Option<f64> {
-        let boards = count(self.boards) * count(self.walls.len());
-        Some(self.cpu?.as_secs_f64() * 1e9 / boards)
+    /// Times a pass of this thread.
+    pub(super) fn time(&mut self, pass: impl FnOnce()) {
+        let (begun, cpu) = (Instant::now(), thread_cpu_time());
+        pass();
+        self.add(begun, Some(thread_cpu_time().saturating_sub(cpu)));
     }
 
-    fn per_second(&self, wall: Option<&Duration>) -> f64 {
+    /// Boards a second.
+    pub(super) fn per_second(&self) -> Spread {
+        let walls = self.passes.iter().map(|pass| pass.wall.as_secs_f64());
+        let wall = Spread::of_times(walls);
         // A clock that did not move must not make a figure that JSON cannot hold.
-        let wall = wall
-            .copied()
-            .unwrap_or_default()
-            .max(Duration::from_nanos(1));
-        count(self.boards) / wall.as_secs_f64()
+        let rate = |seconds: f64| count(self.boards) / seconds.max(1e-9);
+        Spread {
+            median: rate(wall.median),
+            best: rate(wall.best),
+        }
+    }
+
+    /// CPU time a board in ns.
+    pub(super) fn cpu_nanos_per_board(&self) -> Option<Spread> {
+        let nanos: Option<Vec<f64>> = (0..self.passes.len())
+            .map(|round| self.nanos(round))
+            .collect();
+        nanos.map(|nanos| Spread::of_times(nanos.into_iter()))
+    }
+
+    /// How much more CPU time a board takes here than in `other`, in ns. The passes of a round follow one
+    /// another, so that a slow phase of the machine is in both; the best is that of the best of each.
+    pub(super) fn cpu_nanos_beyond(&self, other: &Rounds) -> Option<Spread> {
+        let nanos: Option<Vec<f64>> = (0..self.passes.len())
+            .map(|round| Some(self.nanos(round)? - other.nanos(round)?))
+            .collect();
+        let (own, others) = (self.cpu_nanos_per_board()?, other.cpu_nanos_per_board()?);
+        Some(Spread {
+            median: Spread::of_times(nanos?.into_iter()).median,
+            best: own.best - others.best,
+        })
+    }
+
+    fn nanos(&self, round: usize) -> Option<f64> {
+        let cpu = self.passes.get(round)?.cpu?;
+        Some(cpu.as_secs_f64() * 1e9 / count(self.boards))
+    }
+}
+
+impl Spread {
+    /// Of times, of which the shortest is the best.
+    fn of_times(times: impl Iterator<Item = f64>) -> Spread {
+        let mut times: Vec<f64> = times.collect();
+        times.sort_unstable_by(f64::total_cmp);
+        let at = |place: usize| times.get(place).copied().unwrap_or_default();
+        Spread {
+            median: at(times.len() / 2),
+            best: at(0),
+        }
     }
 }
 

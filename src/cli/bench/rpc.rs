@@ -5,46 +5,52 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{boards::Boards, rounds::Rounds};
-use crate::client::{BatchSettings, Client, Closed, ConnectSettings, Security};
+use super::{boards::Boards, child::ChildServer, rounds::Rounds};
+use crate::client::{BatchSettings, Client, Closed};
 
-/// What goes over the path, and how.
+/// The path to a server, what goes over it, and what was measured of it.
 #[derive(Debug)]
 pub(super) struct Path {
-    pub(super) boards: Arc<Boards>,
-    pub(super) limit: u32,
-    pub(super) node_limit: u32,
-    pub(super) message_boards: u32,
-    pub(super) connect: ConnectSettings,
-    pub(super) seconds: Duration,
+    client: Client,
+    /// The server, if it is one of our own.
+    server: Option<ChildServer>,
+    boards: Arc<Boards>,
+    settings: BatchSettings,
+    pub(super) rounds: Rounds,
 }
 
 impl Path {
-    /// Repeats one `SolveBatch` of all boards over one connection. `cpu_time` reads the server's
-    /// CPU clock, if it has one.
-    pub(super) async fn measure(
-        &self,
-        url: &str,
-        security: &Security,
-        cpu_time: impl Fn() -> Option<Duration>,
-    ) -> anyhow::Result<Rounds> {
-        let client = Client::connect_secured(url, self.connect, security).await?;
-        let mut walls = Vec::new();
-        let cpu = cpu_time();
-        let begun = Instant::now();
-        let mut last = begun;
-        while walls.is_empty() || last - begun < self.seconds {
-            self.pass(&client).await?;
-            let now = Instant::now();
-            walls.push(now - last);
-            last = now;
+    pub(super) fn new(
+        client: Client,
+        server: Option<ChildServer>,
+        boards: Arc<Boards>,
+        settings: BatchSettings,
+    ) -> Path {
+        Path {
+            client,
+            server,
+            rounds: Rounds::of(boards.boards.len()),
+            boards,
+            settings,
         }
-        let cpu = cpu_time().and_then(|now| now.checked_sub(cpu?));
-        Ok(Rounds::new(self.boards.boards.len(), walls, cpu))
     }
 
-    async fn pass(&self, client: &Client) -> anyhow::Result<()> {
-        let (mut feed, mut answers) = client.solve_batch(self.settings()).await?;
+    /// Solves all boards once, by one call of `SolveBatch`, and notes what that took.
+    pub(super) async fn round(&mut self) -> anyhow::Result<()> {
+        let (begun, cpu) = (Instant::now(), self.cpu_time());
+        self.pass().await?;
+        let cpu = self.cpu_time().and_then(|now| now.checked_sub(cpu?));
+        self.rounds.add(begun, cpu);
+        Ok(())
+    }
+
+    /// CPU time that the server has had, if that is known.
+    fn cpu_time(&self) -> Option<Duration> {
+        self.server.as_ref().and_then(ChildServer::cpu_time)
+    }
+
+    async fn pass(&self) -> anyhow::Result<()> {
+        let (mut feed, mut answers) = self.client.solve_batch(self.settings).await?;
         let boards = Arc::clone(&self.boards);
         let feeding = tokio::spawn(async move {
             for board in &boards.boards {
@@ -65,19 +71,5 @@ impl Path {
         let boards = self.boards.boards.len();
         anyhow::ensure!(answered == boards, "{answered} answers to {boards} boards");
         Ok(())
-    }
-
-    fn settings(&self) -> BatchSettings {
-        let boards_per_message = usize::try_from(self.message_boards).unwrap_or(usize::MAX);
-        let defaults = BatchSettings::default();
-        BatchSettings {
-            solution_limit: Some(self.limit),
-            node_limit: Some(self.node_limit),
-            boards_per_message,
-            // Some messages on the way, however large they are.
-            boards_in_flight: defaults
-                .boards_in_flight
-                .max(boards_per_message.saturating_mul(4)),
-        }
     }
 }

@@ -2,10 +2,11 @@
 
 use tonic::{
     Status,
-    codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder},
+    codec::{BufferSettings, Codec, DecodeBuf, Decoder, EncodeBuf, Encoder},
 };
 
 use crate::{
+    limits,
     service::status,
     wire::{batch_reply::BatchReply, batch_request::BatchRequest},
 };
@@ -51,5 +52,8 @@ impl Decoder for BatchCodec {
         BatchRequest::decode(buf, self.boards_max)
             .map(Some)
             .map_err(|error| status::undecodable(&error))
+    }
+    fn buffer_settings(&self) -> BufferSettings {
+        BufferSettings::new(limits::RECEIVE_BUFFER_BYTES, usize::MAX)
     }
 }

@@ -197,7 +197,8 @@ impl Bench {
             let security = self.args.security.read(&[url])?;
             return path.measure(url, &security, || None).await;
         }
-        let server = ChildServer::start(self.level).await?;
+        let compression = self.args.connect.compression;
+        let server = ChildServer::start(self.level, compression).await?;
         let security = self.args.security.read(&[server.url()])?;
         path.measure(server.url(), &security, || server.cpu_time())
             .await

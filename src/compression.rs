@@ -10,7 +10,7 @@ use tonic::codec::CompressionEncoding;
 pub enum Encoding {
     /// What every library of gRPC has
     Gzip,
-    /// Smaller, and several times cheaper
+    /// As small, at a fraction of the cost
     Zstd,
 }
 

@@ -1,11 +1,7 @@
 //! Compressed messages and the real binary: what it takes, what it gives, and what becomes of those that
 //! are damaged or made to burst it.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::print_stderr,
-    reason = "a failed unwrap is a failed test; figures are there to be read"
-)]
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod binary;
 mod common;

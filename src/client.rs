@@ -75,6 +75,7 @@ use self::{
     response::Response,
 };
 use crate::{
+    compression::Encoding,
     limits::{self, nearest},
     wire::pb::SolveOptions,
 };
@@ -86,8 +87,9 @@ pub use feed::{Closed, Feed};
 pub use fleet::{Failure, Fleet, FleetSettings, Outcome, Outcomes, Reason, Unanswered};
 pub use security::{Security, SecurityError};
 
-/// What HTTP/2 is told of a connection, in bytes: how much of the answers the server may have on the
-/// way. The defaults are what measured best over loopback (`docs/performance.md`).
+/// What a connection is like: how many bytes of the answers HTTP/2 lets the server have on the way, and
+/// whether messages are compressed. The defaults are what measured best over loopback
+/// (`docs/performance.md`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConnectSettings {
     /// Of one call: 65,535 to 2,147,483,647.
@@ -96,6 +98,9 @@ pub struct ConnectSettings {
     pub connection_window_bytes: u32,
     /// In one frame: 16,384 to 16,777,215.
     pub frame_bytes: u32,
+    /// Compresses boards by this, and has the server compress the answers by it. One that does not take
+    /// it refuses every call (`serve --compression`). Default: none.
+    pub compression: Option<Encoding>,
 }
 
 impl ConnectSettings {
@@ -112,6 +117,7 @@ impl Default for ConnectSettings {
             stream_window_bytes: 2 << 20,
             connection_window_bytes: 4 << 20,
             frame_bytes: 256 << 10,
+            compression: None,
         }
     }
 }
@@ -162,6 +168,7 @@ pub struct Client {
     /// The value of the header `authorization`.
     bearer: Option<MetadataValue<Ascii>>,
     over_tls: bool,
+    compression: Option<Encoding>,
 }
 
 impl Client {
@@ -201,7 +208,7 @@ impl Client {
             url: url.to_owned(),
             cause,
         })?;
-        Ok(Client::over(channel, &endpoint, security))
+        Ok(Client::over(channel, &endpoint, settings, security))
     }
 
     /// Connects to one address of the host of a URL, and notices when it does not answer pings.
@@ -222,14 +229,20 @@ impl Client {
                 url: url.to_owned(),
                 cause,
             })?;
-        Ok(Client::over(channel, &endpoint, security))
+        Ok(Client::over(channel, &endpoint, settings, security))
     }
 
-    fn over(channel: Channel, endpoint: &Endpoint, security: &Security) -> Client {
+    fn over(
+        channel: Channel,
+        endpoint: &Endpoint,
+        settings: ConnectSettings,
+        security: &Security,
+    ) -> Client {
         Client {
             channel,
             bearer: security.bearer(),
             over_tls: is_tls(endpoint),
+            compression: settings.compression,
         }
     }
 
@@ -239,6 +252,7 @@ impl Client {
             channel,
             bearer: None,
             over_tls: false,
+            compression: None,
         }
     }
 
@@ -278,6 +292,12 @@ impl Client {
         requests: impl Stream<Item = Bytes> + Send + 'static,
     ) -> Result<Streaming<Response>, RpcStatus> {
         let mut rpc = Grpc::new(self.channel.clone());
+        if let Some(encoding) = self.compression {
+            // Answers are decompressed no further than tonic lets any message be long: 4 MiB.
+            rpc = rpc
+                .send_compressed(encoding.into())
+                .accept_compressed(encoding.into());
+        }
         rpc.ready().await.map_err(|cause| lost(&cause))?;
         let mut requests = Request::new(requests);
         if let Some(bearer) = &self.bearer {

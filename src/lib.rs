@@ -15,7 +15,7 @@
 //!   every solution.
 //! * [`solver`]: one board at a time: the search tree that both engines walk.
 //! * [`batch`]: hundreds of boards at once, a bit of a machine vector each.
-//! * [`wire`]: the messages of the contract, and the domain as messages.
+//! * [`wire`]: the messages of the contract, and the domain as messages; [`compression`] of them.
 //! * [`service`]: the two calls, the solver threads behind them, and their errors.
 //! * [`server`]: connections, health, reflection, drain; [`limits`] bounds all of it.
 //! * [`client`]: boards in, answers out, over one connection or many servers.
@@ -28,6 +28,8 @@ pub mod solver;
 pub mod batch;
 
 pub mod wire;
+
+pub mod compression;
 
 pub mod limits;
 

@@ -6,6 +6,7 @@
 //! [`limits`](crate::limits).
 
 mod call;
+mod compressed;
 mod deadline;
 pub mod endpoint;
 pub mod failure;
@@ -33,6 +34,7 @@ use tonic::{Request, Response, Status, Streaming};
 pub use self::stream::Replies;
 use self::{call::Call, failure::Failure, phase::Life, pool::Pool, record::Record, stream::Opened};
 use crate::{
+    compression::Encodings,
     solver::Options,
     wire::{batch_request::BatchRequest, pb},
 };
@@ -56,6 +58,8 @@ pub struct Settings {
     pub message_boards_max: usize,
     /// Bytes of a reply of a stream, unless one result has more.
     pub reply_bytes_max: usize,
+    /// What messages may be compressed by.
+    pub compression: Encodings,
     /// Solutions that may be asked for.
     pub solutions_max: u32,
     /// How long any call may take.

@@ -133,6 +133,16 @@ fn messages_may_have_any_size() {
 }
 
 #[test]
+fn the_server_beside_it_compresses_as_it_does() {
+    let boards = path("bench-compression.txt", format!("{UNIQUE}\n").repeat(3000));
+    for encoding in ["gzip", "zstd"] {
+        let object = &json(&["--compression", encoding, &boards])[0];
+        assert_eq!(object["compression"], encoding);
+        assert_measured(object, cfg!(target_os = "linux"));
+    }
+}
+
+#[test]
 fn the_connection_may_have_any_settings() {
     let boards = path("bench-connection.txt", format!("{UNIQUE}\n").repeat(3000));
     for (bytes, frame) in [("65535", "16384"), ("2147483647", "16777215")] {

@@ -74,6 +74,7 @@ async fn a_connection_may_have_any_settings() {
             stream_window_bytes: bytes,
             connection_window_bytes: bytes,
             frame_bytes: bytes,
+            ..ConnectSettings::default()
         };
         let client = Client::connect_with(&url, settings).await.unwrap();
         let texts = vec![UNIQUE; 3000];

@@ -223,3 +223,37 @@ fn a_node_client_built_from_the_proto() {
             .arg(&served.address),
     );
 }
+
+/// Runs a script against a server that takes gzip, and against one that takes nothing compressed.
+#[track_caller]
+fn check_compressed(script: impl Fn() -> Command) {
+    for (flag, expected) in [("gzip,zstd", "taken"), ("off", "refused")] {
+        let served = Served::with(&["--compression", flag]);
+        check_script(script().arg(&served.address).arg(expected));
+    }
+}
+
+#[test]
+fn a_python_client_that_compresses() {
+    let Some(peers) = peers() else { return };
+    let python = peers.join("python/bin/python");
+    check_compressed(|| {
+        let mut script = Command::new(&python);
+        script
+            .arg(repository("tests/clients/compressed.py"))
+            .arg(python_stubs(&python));
+        script
+    });
+}
+
+#[test]
+fn a_node_client_that_compresses() {
+    let Some(peers) = peers() else { return };
+    check_compressed(|| {
+        let mut script = Command::new("node");
+        script
+            .arg(repository("tests/clients/compressed.mjs"))
+            .arg(peers.join("node"));
+        script
+    });
+}

@@ -81,6 +81,7 @@ fn what_is_printed_can_be_read_again() {
         "--tls-cert=a \"quoted\"\\path",
         "--deadline-max=1m 30s",
         "--reflection=false",
+        "--compression=zstd,gzip",
         "--log-format=json",
     ];
     let first = printed(&args, &[]);

@@ -205,7 +205,7 @@ impl Bench {
     async fn path(&self, boards: Arc<Boards>) -> anyhow::Result<Path> {
         let server = match &self.args.server {
             Some(_) => None,
-            None => Some(ChildServer::start(self.level).await?),
+            None => Some(ChildServer::start(self.level, self.args.connect.compression).await?),
         };
         let own = server.as_ref().map(ChildServer::url);
         let url = self.args.server.as_deref().or(own).unwrap_or_default();

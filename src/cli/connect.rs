@@ -3,9 +3,9 @@
 use clap::{Args, value_parser};
 
 use super::flag_range;
-use crate::client::ConnectSettings;
+use crate::{client::ConnectSettings, compression::Encoding};
 
-/// What HTTP/2 is told of the connection to the server.
+/// What the connection to the server is like.
 #[derive(Args, Clone, Copy, Debug)]
 #[command(next_help_heading = "HTTP/2 of the client")]
 pub(super) struct ConnectArgs {
@@ -35,6 +35,16 @@ pub(super) struct ConnectArgs {
         value_parser = value_parser!(u32).range(flag_range(ConnectSettings::FRAME_BYTES))
     )]
     frame_size: u32,
+
+    /// Compress boards, and have the server compress the answers; it must take that
+    /// (`serve --compression`) [default: uncompressed]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "ENCODING",
+        help_heading = "Compression of the client"
+    )]
+    pub(super) compression: Option<Encoding>,
 }
 
 impl From<ConnectArgs> for ConnectSettings {
@@ -43,6 +53,7 @@ impl From<ConnectArgs> for ConnectSettings {
             stream_window_bytes: args.stream_window,
             connection_window_bytes: args.connection_window,
             frame_bytes: args.frame_size,
+            compression: args.compression,
         }
     }
 }

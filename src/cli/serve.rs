@@ -23,6 +23,7 @@ pub use self::{
 use super::Misconfigured;
 use crate::{
     batch::{Level, UnknownLevel},
+    compression::Encodings,
     server::{
         self, Config,
         auth::Access,
@@ -78,6 +79,16 @@ pub struct ServeArgs {
     )]
     pub grace: Duration,
 
+    /// What messages may be compressed by: gzip, zstd, both apart by a comma, or off. Replies are compressed
+    /// where a call accepts it, and many clients accept gzip without being told to
+    #[arg(
+        long,
+        env = "SUDOKU_COMPRESSION",
+        default_value_t,
+        value_name = "ENCODINGS"
+    )]
+    pub compression: Encodings,
+
     /// Form of the log lines on stderr; which lines, by `RUST_LOG`
     #[arg(long, env = "SUDOKU_LOG_FORMAT", default_value = "text", value_enum)]
     pub log_format: LogFormat,
@@ -130,6 +141,7 @@ impl ServeArgs {
     fn config(&self) -> Config {
         let mut config = Config {
             grace: self.grace,
+            compression: self.compression,
             observe: self.observe.observe(),
             ..Config::default()
         };

@@ -107,7 +107,7 @@ pub(super) fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
             let fleet = Fleet::secured(servers, settings, &security)?;
             return solve(args, input, file, &fleet).await;
         }
-        if let Some(flag) = args.security.flag() {
+        if let Some(flag) = args.security.flag().or(args.fleet.compression_flag()) {
             let text = format!("{flag} needs --server, the server that it is for");
             return Err(Misconfigured(text).into());
         }

@@ -82,7 +82,7 @@ pub struct FleetSettings {
     /// How far to search, and how boards are sent: in flight is what one stream may owe answers
     /// for. Boards that may have many solutions are fewer, so that memory has a bound.
     pub batch: BatchSettings,
-    /// What HTTP/2 is told of each connection.
+    /// What each connection is like.
     pub connect: ConnectSettings,
     /// Streams to each address, each on a connection of its own: 1 to 64.
     pub streams: usize,

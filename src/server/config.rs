@@ -7,6 +7,7 @@ use tokio_rustls::rustls::ServerConfig;
 use super::{ConnectionLimits, Observe, auth::Access, reload::Live};
 use crate::{
     batch::Level,
+    compression::Encodings,
     limits::{self, nearest},
     service::Settings,
     solver::Options,
@@ -53,6 +54,9 @@ pub struct Config {
     /// The TLS of new connections, as [`reload::open`](super::reload::open) reads it from
     /// [`TlsFiles`](super::tls::TlsFiles). Default: none.
     pub tls: Option<Live<ServerConfig>>,
+    /// What messages may be compressed by: taken of every call, and given to those whose
+    /// `grpc-accept-encoding` names it. Default: nothing.
+    pub compression: Encodings,
     /// Who may call. Default: everyone.
     pub access: Access,
     /// Whether tools may ask for the contract. Default: yes.
@@ -115,6 +119,7 @@ impl Default for Config {
             connection: ConnectionLimits::default(),
             http2: Http2::default(),
             tls: None,
+            compression: Encodings::default(),
             access: Access::default(),
             reflection: true,
             observe: Observe::default(),
@@ -145,6 +150,7 @@ impl Config {
             message_bytes_max: self.message_bytes_max,
             message_boards_max: self.message_boards_max.min(limits::MESSAGE_BOARDS_MAX),
             reply_bytes_max: self.reply_bytes_max,
+            compression: self.compression,
             deadline_max: self.deadline_max,
             stream_idle: self.stream_idle,
         }

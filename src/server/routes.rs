@@ -52,8 +52,13 @@ pub(super) fn routes(
     with_reflection: bool,
 ) -> Result<Routes, Error> {
     let bytes_max = service.settings().message_bytes_max;
+    let compression = service.settings().compression;
     let solver = Endpoint::new(service);
     let health = HealthServer::new(HealthService::from_health_reporter(health.0.clone()));
+    // Most clients compress all calls of a channel, or none. The answers are too short for it.
+    let health = compression.iter().fold(health, |health, encoding| {
+        health.accept_compressed(encoding.into())
+    });
     let mut routes = Routes::new(Unread::new(solver, bytes_max)).add_service(health);
     if with_reflection {
         routes = routes

@@ -14,7 +14,7 @@ use tonic::{
 };
 use tonic_prost::ProstCodec;
 
-use super::{Replies, SolverService, stream::BatchCodec};
+use super::{Replies, Settings, SolverService, compressed, status, stream::BatchCodec};
 use crate::wire::{
     batch_reply::BatchReply,
     batch_request::BatchRequest,
@@ -51,15 +51,20 @@ impl Service<http::Request<Body>> for Endpoint {
     fn call(&mut self, request: http::Request<Body>) -> Self::Future {
         let service = self.0.clone();
         let settings = service.settings();
-        let bytes_max = settings.message_bytes_max;
-        match request.uri().path() {
+        let path = request.uri().path();
+        if [SOLVE, SOLVE_BATCH].contains(&path)
+            && let Some(failure) = compressed::refusal(request.headers(), settings.compression)
+        {
+            return Box::pin(async move { Ok(status::status(&failure).into_http()) });
+        }
+        match path {
             SOLVE => {
-                let mut grpc = grpc(ProstCodec::default(), bytes_max);
+                let mut grpc = grpc(ProstCodec::default(), settings);
                 Box::pin(async move { Ok(grpc.unary(Solve(service), request).await) })
             }
             SOLVE_BATCH => {
                 let boards_max = settings.message_boards_max;
-                let mut grpc = grpc(BatchCodec { boards_max }, bytes_max);
+                let mut grpc = grpc(BatchCodec { boards_max }, settings);
                 Box::pin(async move { Ok(grpc.streaming(SolveBatch(service), request).await) })
             }
             _ => Box::pin(async { Ok(Status::unimplemented("").into_http()) }),
@@ -67,8 +72,9 @@ impl Service<http::Request<Body>> for Endpoint {
     }
 }
 
-fn grpc<T: Codec>(codec: T, bytes_max: usize) -> Grpc<T> {
-    Grpc::new(codec).max_decoding_message_size(bytes_max)
+fn grpc<T: Codec>(codec: T, settings: &Settings) -> Grpc<T> {
+    let grpc = Grpc::new(codec).max_decoding_message_size(settings.message_bytes_max);
+    compressed::offered(grpc, settings.compression)
 }
 
 struct Solve(SolverService);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{board::text::MalformedBoard, wire::OptionsError};
+use crate::{board::text::MalformedBoard, compression::Encodings, wire::OptionsError};
 
 /// Why a call ends without its answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -43,6 +43,26 @@ pub enum Failure {
         /// How long it may be.
         max: usize,
         /// What tonic says of it, which has its length.
+        tonic: String,
+    },
+    /// A call is compressed by what this server does not take.
+    #[error(
+        "the call is compressed by {sent}, which this server does not take (--compression of the server \
+         is {accepted}); send it uncompressed"
+    )]
+    Encoding {
+        /// What it says that it is compressed by.
+        sent: String,
+        /// What is taken.
+        accepted: Encodings,
+    },
+    /// A message is not what it is said to be compressed by, or is cut short.
+    #[error(
+        "a message cannot be decompressed by what the grpc-encoding of its call says: it is damaged, or \
+         compressed by something else ({tonic})"
+    )]
+    Decompress {
+        /// What tonic says of it.
         tonic: String,
     },
     /// The headers of a call are longer than any that are read.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use prost::DecodeError;
-use tonic::{Code, Status};
+use tonic::{Code, Status, metadata::MetadataValue};
 use tonic_types::{ErrorDetails, FieldViolation, StatusExt as _};
 
 use super::failure::Failure;
@@ -34,6 +34,8 @@ pub fn status(failure: &Failure) -> Status {
             details.set_retry_info(Some(limits::RETRY_DELAY));
         }
         Failure::MessageBytes { .. }
+        | Failure::Encoding { .. }
+        | Failure::Decompress { .. }
         | Failure::Headers { .. }
         | Failure::TokenMissing
         | Failure::TokenWrong
@@ -44,18 +46,32 @@ pub fn status(failure: &Failure) -> Status {
         | Failure::ShuttingDown
         | Failure::Internal => {}
     }
-    Status::with_error_details(code, failure.to_string(), details)
+    let mut status = Status::with_error_details(code, failure.to_string(), details);
+    if let Failure::Encoding { accepted, .. } = failure
+        && let Ok(header) = MetadataValue::try_from(accepted.header())
+    {
+        // By the protocol: so a client can tell what to send instead.
+        status.metadata_mut().insert("grpc-accept-encoding", header);
+    }
+    status
 }
 
-/// The status of a message that tonic did not read, if that is because it is too long.
+/// The status of a message that tonic did not read, if that is because it is too long, as it came or
+/// decompressed, or cannot be decompressed.
 pub(super) fn unread(tonic: &Status, max: usize) -> Option<Status> {
-    // Nothing else has this code: the service never sends it.
-    (tonic.code() == Code::OutOfRange).then(|| {
-        status(&Failure::MessageBytes {
-            max,
-            tonic: tonic.message().to_owned(),
-        })
-    })
+    let said = tonic.message().to_owned();
+    // tonic tells these apart by their texts only.
+    let decompressing = said.starts_with("Error decompressing");
+    match tonic.code() {
+        // Nothing else has this code: the service never sends it.
+        Code::OutOfRange => Some(Failure::MessageBytes { max, tonic: said }),
+        Code::ResourceExhausted if decompressing => {
+            Some(Failure::MessageBytes { max, tonic: said })
+        }
+        Code::Internal if decompressing => Some(Failure::Decompress { tonic: said }),
+        _ => None,
+    }
+    .map(|failure| status(&failure))
 }
 
 fn code_and_reason(failure: &Failure) -> (Code, &'static str) {
@@ -66,6 +82,10 @@ fn code_and_reason(failure: &Failure) -> (Code, &'static str) {
         }
         Failure::MessageBoards { .. } => (Code::InvalidArgument, "TOO_MANY_BOARDS_IN_MESSAGE"),
         Failure::MessageBytes { .. } => (Code::ResourceExhausted, "MESSAGE_TOO_LONG"),
+        Failure::Encoding { .. } => (Code::Unimplemented, "ENCODING_NOT_TAKEN"),
+        // Damaged messages of protobuf are INTERNAL in every gRPC service; but this one can be told apart
+        // from a fault of the server, and there is no sense in sending it again.
+        Failure::Decompress { .. } => (Code::InvalidArgument, "NOT_DECOMPRESSED"),
         Failure::Headers { .. } => (Code::ResourceExhausted, "HEADERS_TOO_LONG"),
         Failure::TokenMissing => (Code::Unauthenticated, "TOKEN_MISSING"),
         Failure::TokenWrong => (Code::Unauthenticated, "TOKEN_WRONG"),

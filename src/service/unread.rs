@@ -1,6 +1,6 @@
-//! Messages that tonic does not read because they are too long.
+//! Messages that tonic does not read because they are too long or cannot be decompressed.
 //!
-//! tonic answers them before the service is called, with `OUT_OF_RANGE` and a text that names no flag.
+//! tonic answers them before the service is called, with codes of its own and texts that name no flag.
 
 use std::{
     convert::Infallible,
@@ -17,7 +17,7 @@ use tonic::{
 
 use super::status;
 
-/// The solver's routes, whose answers to messages that are too long say what to do.
+/// The solver's routes, whose answers to messages that are not read say what to do.
 #[derive(Clone, Debug)]
 pub struct Unread<S> {
     routes: S,
@@ -76,7 +76,7 @@ impl Future for Explained {
         let max = self.message_bytes_max;
         self.answer.as_mut().poll(cx).map_ok(|response| {
             // A call that failed before its first reply has its status here; a stream whose later
-            // message is too long explains that itself.
+            // message is not read explains that itself.
             let failed = response.extensions().get::<Status>();
             let explained = failed.and_then(|failed| status::unread(failed, max));
             explained.map_or(response, Status::into_http)

@@ -14,3 +14,4 @@ pub(crate) mod raw;
 pub(crate) mod sample;
 pub(crate) mod server;
 pub(crate) mod texts;
+pub(crate) mod wire;

@@ -12,7 +12,10 @@ use anyhow::Context as _;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::sync::oneshot;
 
-use crate::batch::Level;
+use crate::{
+    batch::Level,
+    compression::{Encoding, Encodings},
+};
 
 /// A running `serve` on a free port of the loopback interface. Dropping it ends it.
 #[derive(Debug)]
@@ -23,11 +26,16 @@ pub(super) struct ChildServer {
 
 impl ChildServer {
     /// Returns when the server listens: its log says on which port.
-    pub(super) async fn start(level: Level) -> anyhow::Result<ChildServer> {
+    pub(super) async fn start(
+        level: Level,
+        compression: Option<Encoding>,
+    ) -> anyhow::Result<ChildServer> {
         let context = "cannot start the server to measure";
+        let compression = compression.map_or(Encodings::default(), Encodings::from);
         let child = Command::new(env::current_exe().context(context)?)
             .args(["serve", "--listen", "127.0.0.1:0", "--log-format", "json"])
             .args(["--grace", "1s", "--cpu-level", level.name()])
+            .args(["--compression", &compression.to_string()])
             // The line with the port is one of level info.
             .env("RUST_LOG", "info")
             .stdin(Stdio::null())

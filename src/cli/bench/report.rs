@@ -12,7 +12,7 @@ use super::{
     BenchArgs, Format, Tree,
     rounds::{Rounds, Spread},
 };
-use crate::batch::Level;
+use crate::{batch::Level, compression::Encoding};
 
 /// All that was measured of a file.
 #[derive(Debug)]
@@ -34,6 +34,7 @@ struct Figures {
     cpu_level: &'static str,
     solution_limit: u32,
     message_boards: u32,
+    compression: Option<&'static str>,
     engine_boards_per_second: f64,
     engine_boards_per_second_best: f64,
     engine_cpu_nanos_per_board: Option<f64>,
@@ -71,6 +72,7 @@ impl Figures {
             cpu_level: level.name(),
             solution_limit: args.limit,
             message_boards: args.message_boards,
+            compression: args.connect.compression.map(Encoding::name),
             engine_boards_per_second: round(engine_rate.median, 0),
             engine_boards_per_second_best: round(engine_rate.best, 0),
             engine_cpu_nanos_per_board: median(engine.cpu_nanos_per_board()),
@@ -153,11 +155,15 @@ impl<'a> Printer<'a> {
             None => "a server in a process of its own, on this machine",
             Some(url) => url,
         };
+        let compressed = match self.args.connect.compression {
+            None => String::new(),
+            Some(encoding) => format!(" compressed by {}", encoding.name()),
+        };
         let width = self.name_width;
         let mut stdout = io::stdout().lock();
         writeln!(
             stdout,
-            "cpu level {}, solution limit {}, {} boards a message, {server}\n\n{LEGEND}",
+            "cpu level {}, solution limit {}, {} boards a message{compressed}, {server}\n\n{LEGEND}",
             self.level, self.args.limit, self.args.message_boards
         )?;
         writeln!(

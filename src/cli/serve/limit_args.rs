@@ -16,7 +16,7 @@ use crate::{
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Limits")]
 pub struct LimitArgs {
-    /// Bytes of a request message
+    /// Bytes of a request message, as it was before it was compressed
     #[arg(long, env = "SUDOKU_MESSAGE_BYTES_MAX", value_name = "BYTES",
         default_value_t = limits::REQUEST_BYTES_MAX as u32, value_parser = value_parser!(u32).range(1..))]
     pub message_bytes_max: u32,

@@ -66,6 +66,11 @@ pub(super) struct FleetArgs {
 }
 
 impl FleetArgs {
+    /// The flag that a server within this process does not serve.
+    pub(super) fn compression_flag(&self) -> Option<&'static str> {
+        self.connect.compression.map(|_| "--compression")
+    }
+
     /// The settings that the flags mean.
     pub(super) fn settings(&self, batch: BatchSettings) -> FleetSettings {
         FleetSettings {

@@ -59,19 +59,15 @@ fn dockerfile() -> Vec<Instruction> {
 
 /// What the build copies out of the repository, and whereto.
 fn copied(all: &[Instruction]) -> Vec<(String, String)> {
-    let copies = all
-        .iter()
-        .filter(|(name, rest)| name == "COPY" && !rest.starts_with("--"));
-    let mut copied = Vec::new();
-    for (_, rest) in copies {
-        let (paths, to) = rest.rsplit_once(' ').unwrap();
-        copied.extend(
+    all.iter()
+        .filter(|(name, rest)| name == "COPY" && !rest.starts_with("--"))
+        .flat_map(|(_, rest)| {
+            let (paths, to) = rest.rsplit_once(' ').unwrap();
             paths
                 .split(' ')
-                .map(|path| (path.to_owned(), to.to_owned())),
-        );
-    }
-    copied
+                .map(|path| (path.to_owned(), to.to_owned()))
+        })
+        .collect()
 }
 
 #[test]
@@ -94,7 +90,7 @@ fn a_linter_finds_no_fault_with_the_dockerfile() {
 fn the_image_is_what_it_promises_to_be() {
     let all = dockerfile();
     let last = all.iter().rposition(|(name, _)| name == "FROM").unwrap();
-    let (build, image) = all.split_at(last);
+    let (first_stage, image) = all.split_at(last);
     let of = |name: &str| -> Vec<&str> {
         let found = image.iter().filter(|(found, _)| found == name);
         found.map(|(_, rest)| rest.as_str()).collect()
@@ -127,7 +123,7 @@ fn the_image_is_what_it_promises_to_be() {
 
     // What one stage puts somewhere, the other takes from there.
     let built = "deploy/build-static.sh /out/sudoku-solver";
-    assert!(build.last().unwrap().1.ends_with(built));
+    assert!(first_stage.last().unwrap().1.ends_with(built));
     let from_build = "--from=build /out/sudoku-solver /sudoku-solver";
     assert!(of("COPY").contains(&from_build));
 }
@@ -285,6 +281,12 @@ async fn in_an_empty_root_the_server_does_all_its_work() {
         asked.await.unwrap().into_inner().status(),
         ServingStatus::Serving
     );
+
+    let probed = run(
+        &mut root.enter(&["health", "--server", &served.address]),
+        "",
+    );
+    assert_eq!(probed.code, Some(0), "{}", probed.stderr);
 
     let line: serde_json::Value =
         serde_json::from_str(&served.line_with("metrics_address")).unwrap();

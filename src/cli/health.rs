@@ -29,8 +29,8 @@ pub(super) struct HealthArgs {
 }
 
 const AFTER_HELP: &str = "\
-Exit status: 0 when it takes calls; 1 when it does not, as before it is ready and while it drains, or cannot be
-asked; 2 when the command line is wrong.";
+Exit status: 0 when it takes calls; 1 when it does not, as before it is ready and while it
+drains, or cannot be asked; 2 when the command line is wrong.";
 
 /// Asks once.
 pub(super) fn run(args: &HealthArgs) -> anyhow::Result<()> {

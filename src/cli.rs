@@ -9,6 +9,7 @@ mod bench;
 mod config;
 mod connect;
 mod gzip;
+mod health;
 mod local;
 mod security;
 mod solve;
@@ -55,13 +56,15 @@ Examples:
   sudoku-solver serve                       serve gRPC on 127.0.0.1:50051
   sudoku-solver solve --server http://127.0.0.1:50051 boards.txt.gz
   sudoku-solver solve --server a:50051,b:50051 --out answers.txt boards.txt
-  sudoku-solver bench boards.txt.gz         measure how fast that file is solved here";
+  sudoku-solver bench boards.txt.gz         measure how fast that file is solved here
+  sudoku-solver health                      whether the server here takes calls: exit status 0 or 1";
 
 #[derive(Debug, Subcommand)]
 enum Command {
     Solve(solve::SolveArgs),
     Serve(Box<serve::ServeArgs>),
     Bench(bench::BenchArgs),
+    Health(health::HealthArgs),
 }
 
 /// Runs the command line `args`, the program's name first, to its end.
@@ -118,6 +121,7 @@ impl Cli {
                 .and_then(|runtime| runtime.block_on(serve::run(*args)))
                 .map(|()| ExitCode::SUCCESS),
             Command::Bench(args) => bench::run(args).map(|()| ExitCode::SUCCESS),
+            Command::Health(args) => health::run(&args).map(|()| ExitCode::SUCCESS),
         }
     }
 }

@@ -49,6 +49,7 @@ mod error;
 mod feed;
 mod fields;
 mod fleet;
+mod health;
 mod request;
 mod response;
 mod security;

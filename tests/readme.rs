@@ -21,7 +21,7 @@ use std::{
     thread,
 };
 
-use binary::{peers::peers, repository, run};
+use binary::{as_in_a_shell, image, peers::peers, repository, run};
 
 const PORT: &str = "127.0.0.1:50051";
 
@@ -154,16 +154,8 @@ impl Reader {
             .env("PYTHONPATH", "target/python")
             .env("SUDOKU_LISTEN", &self.address)
             .env_remove("RUST_LOG");
-        // What cargo tells this test of its package no shell has. Build scripts that look at it, as ring's
-        // does, would run anew, and half of the release build with them.
-        for (name, _) in env::vars_os() {
-            let is_of_the_package = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_CFG_", "OUT_DIR"]
-                .iter()
-                .any(|start| name.as_encoded_bytes().starts_with(start.as_bytes()));
-            if is_of_the_package {
-                command.env_remove(name);
-            }
-        }
+        as_in_a_shell(&mut command);
+        command.envs(image::built_with());
         command
     }
 

@@ -195,6 +195,7 @@ pub async fn run(args: ServeArgs) -> anyhow::Result<()> {
     // Before anything else, so that no signal finds the process without a handler.
     let mut drain = Signals::listen().context("cannot listen for signals")?;
     let mut signals = Signals::listen().context("cannot listen for signals")?;
+    let hangups = Hangups::listen().context("cannot listen for signals")?;
     let listener = TcpListener::bind(args.listen)
         .await
         .with_context(|| format!("cannot listen on {}", args.listen))?;
@@ -218,19 +219,21 @@ pub async fn run(args: ServeArgs) -> anyhow::Result<()> {
     };
     tokio::select! {
         served = server::serve(listener, config, first) => served.context("cannot serve")?,
-        never = reload(files, args.tls.reload_interval.into()) => never?,
+        () = reload(files, args.tls.reload_interval.into(), hangups) => {}
         signal = second => anyhow::bail!("a second signal ({signal}) ended the drain"),
     }
     tracing::info!("stopped");
     Ok(())
 }
 
-/// Keeps certificates and tokens new. Without any, SIGHUP ends the process, as it does any other.
-async fn reload(files: Vec<Box<dyn Reload>>, every: Duration) -> anyhow::Result<()> {
+/// Keeps certificates and tokens new. It never ends. Without any, SIGHUP would by itself end the process, and
+/// with it the calls of whoever asked a service manager for a reload.
+async fn reload(files: Vec<Box<dyn Reload>>, every: Duration, mut hangups: Hangups) {
     if files.is_empty() {
-        return std::future::pending().await;
+        loop {
+            hangups.next().await;
+            tracing::info!("SIGHUP: there are no certificates or tokens to read again");
+        }
     }
-    let mut hangups = Hangups::listen().context("cannot listen for signals")?;
     reload::watch(files, every, async move || hangups.next().await).await;
-    Ok(())
 }

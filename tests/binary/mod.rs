@@ -12,6 +12,7 @@ pub mod boards;
 pub mod certificates;
 pub mod envoy;
 pub mod fleet;
+pub mod image;
 pub mod job;
 pub mod logged;
 pub mod peers;
@@ -37,6 +38,19 @@ pub fn binary() -> Command {
     }
     command.env_remove("RUST_LOG");
     command
+}
+
+/// What cargo tells a test of its package no shell has. Build scripts that look at it, as ring's does, would run
+/// anew, and half of a build with them.
+pub fn as_in_a_shell(command: &mut Command) {
+    for (name, _) in std::env::vars_os() {
+        let is_of_the_package = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_CFG_", "OUT_DIR"]
+            .iter()
+            .any(|start| name.as_encoded_bytes().starts_with(start.as_bytes()));
+        if is_of_the_package {
+            command.env_remove(name);
+        }
+    }
 }
 
 /// What a finished run left.

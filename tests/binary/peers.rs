@@ -22,6 +22,7 @@ pub fn peers() -> Option<PathBuf> {
         "python/bin/python",
         "python/bin/grpcurl",
         "python/bin/envoy",
+        "python/bin/hadolint",
         "python/bin/kubernetes-validate",
         "kubectl",
         "node/node_modules/@grpc/grpc-js",

@@ -41,6 +41,11 @@ impl<S: AsyncRead + Unpin> Prefaced<S> {
         Ok(prefaced)
     }
 
+    /// Whether HTTP/2 has begun. Says so only before anything is read.
+    pub(super) fn is_http2(&self) -> bool {
+        self.unread() == PREFACE
+    }
+
     fn unread(&self) -> &[u8] {
         self.first.get(self.from..self.to).unwrap_or_default()
     }

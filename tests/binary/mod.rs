@@ -14,8 +14,10 @@ pub mod envoy;
 pub mod fleet;
 pub mod job;
 pub mod logged;
+pub mod pages;
 pub mod peers;
 pub mod served;
+pub mod web;
 
 use std::{
     fs,

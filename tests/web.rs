@@ -332,7 +332,7 @@ async fn a_drain_ends_idle_connections_and_finishes_calls() {
 
 #[tokio::test]
 async fn connections_without_a_call_end() {
-    let served = served(&["--connection-idle", "100ms"]);
+    let served = served(&["--connection-idle", "2s"]);
     let mut browser = Browser::at(&served.address).await;
     browser.solve(UNIQUE).await.assert_solved(GRID);
     browser.ended().await;

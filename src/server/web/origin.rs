@@ -56,8 +56,13 @@ impl FromStr for Origin {
 fn as_sent(url: &str) -> Option<String> {
     let uri: Uri = url.parse().ok()?;
     let scheme = uri.scheme_str()?.to_ascii_lowercase();
+    // A URL may hold signs that no name or address does: an asterisk here would stand for itself.
+    let is_of_host = |byte: u8| byte.is_ascii_alphanumeric() || b"-._[:]".contains(&byte);
     let host = uri.host().filter(|host| !host.is_empty())?;
-    let host = host.to_ascii_lowercase();
+    let host = host
+        .bytes()
+        .all(is_of_host)
+        .then(|| host.to_ascii_lowercase())?;
     let port = match (uri.port_u16(), scheme.as_str()) {
         (None, _) | (Some(80), "http") | (Some(443), "https") => String::new(),
         (Some(port), _) => format!(":{port}"),

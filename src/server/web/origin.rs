@@ -56,18 +56,19 @@ impl FromStr for Origin {
 fn as_sent(url: &str) -> Option<String> {
     let uri: Uri = url.parse().ok()?;
     let scheme = uri.scheme_str()?.to_ascii_lowercase();
+    let host = uri.host().filter(|host| !host.is_empty())?;
     // A URL may hold signs that no name or address does: an asterisk here would stand for itself.
     let is_of_host = |byte: u8| byte.is_ascii_alphanumeric() || b"-._[:]".contains(&byte);
-    let host = uri.host().filter(|host| !host.is_empty())?;
-    let host = host
-        .bytes()
-        .all(is_of_host)
-        .then(|| host.to_ascii_lowercase())?;
+    if !host.bytes().all(is_of_host) {
+        return None;
+    }
     let port = match (uri.port_u16(), scheme.as_str()) {
+        // What follows the host is no port, or one that no machine has.
+        (None, _) if !uri.authority()?.as_str().ends_with(host) => return None,
         (None, _) | (Some(80), "http") | (Some(443), "https") => String::new(),
         (Some(port), _) => format!(":{port}"),
     };
-    Some(format!("{scheme}://{host}{port}"))
+    Some(format!("{scheme}://{}{port}", host.to_ascii_lowercase()))
 }
 
 #[cfg(test)]
@@ -118,6 +119,7 @@ mod tests {
             "https://*.app.example",
             "https://a b",
             "https://app.example:99999",
+            "https://app.example:",
             "**",
         ] {
             let refused = text.parse::<Origin>();

@@ -28,7 +28,7 @@ pub fn serve(folder: &Path) -> String {
 fn answer(mut stream: &TcpStream, folder: &Path) -> Option<()> {
     let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
     let request = lines.next()?;
-    lines.find(|line| line.is_empty())?;
+    lines.find(String::is_empty)?;
     let name = match request.split(' ').nth(1)?.trim_start_matches('/') {
         "" => PathBuf::from("index.html"),
         name => PathBuf::from(name),

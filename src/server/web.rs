@@ -21,13 +21,12 @@ use std::{
 use http_body_util::Either;
 use hyper::{
     Method, Request, Response, Version,
-    body::{Body as HttpBody, Bytes, Incoming},
+    body::Incoming,
     header::{AUTHORIZATION, CONTENT_TYPE, HeaderName},
     server::conn::http1,
 };
 use hyper_util::rt::TokioTimer;
 use tonic::{
-    Status,
     body::Body,
     codegen::{BoxFuture, Service},
     service::LayerExt as _,
@@ -109,10 +108,7 @@ fn is_of_a_page<B>(request: &Request<B>) -> bool {
 #[derive(Clone, Debug)]
 struct Translated(Calls);
 
-impl<B> Service<Request<B>> for Translated
-where
-    B: HttpBody<Data = Bytes, Error = Status> + Send + 'static,
-{
+impl Service<Request<Body>> for Translated {
     type Response = Response<Answer>;
     type Error = Infallible;
     type Future = BoxFuture<Self::Response, Infallible>;
@@ -121,7 +117,7 @@ where
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: Request<B>) -> Self::Future {
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
         Box::pin(self.0.clone().answer(request))
     }
 }

@@ -2,6 +2,7 @@
 // browser.mjs FOLDER_OF_NODE_MODULES NAMED_ORIGIN OTHER_ORIGIN SERVER TOKEN
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
@@ -53,7 +54,7 @@ async function readsThatAMessageIsTooLong(page) {
 }
 
 const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  executablePath: execFileSync("sh", ["-c", "command -v chromium"], { encoding: "utf8" }).trim(),
   args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"],
 });
 try {

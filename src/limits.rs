@@ -60,6 +60,10 @@ pub const HEADER_BYTES_MAX: u32 = 16 << 10;
 /// How many more are read, so that their sender can be told; who sends still more gets HTTP's 431.
 pub const HEADER_BYTES_SLACK: u32 = 16 << 10;
 
+/// How long a browser may take for granted that the pages of an origin may call; Chromium takes it so for
+/// no longer.
+pub const PREFLIGHT_AGE: Duration = Duration::from_hours(2);
+
 /// Bytes of a file with certificates, a key, tokens or settings.
 pub const SETTINGS_FILE_BYTES_MAX: u64 = 1 << 20;
 
@@ -118,6 +122,10 @@ pub const KEEPALIVE_INTERVAL: Duration = Duration::from_mins(1);
 
 /// How long it may take to say so.
 pub const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// What the kernel lets both be, where it asks instead of HTTP/2: whole seconds, of which Linux keeps 15 bits.
+pub const TCP_KEEPALIVE: RangeInclusive<Duration> =
+    Duration::from_secs(1)..=Duration::from_secs(32_767);
 
 /// Scrapes of the metrics at once; more wait to be accepted.
 pub const SCRAPES_MAX: usize = 8;

@@ -15,6 +15,7 @@ pub mod signals;
 pub mod telemetry;
 pub mod tls;
 mod turn_away;
+mod web;
 
 use std::{io, net::SocketAddr, sync::Arc, time::Instant};
 
@@ -26,11 +27,13 @@ use self::{
     observe::{MetricsListener, Observers, Requests, Sources, Traces},
     routes::Health,
     tls::handshake::Tls,
+    web::Web,
 };
 pub use self::{
     config::{Config, Http2},
     connection_limits::ConnectionLimits,
     observe::{AccessLog, Observe, TracesTo},
+    web::{Origin, OriginError},
 };
 use crate::{
     limits,
@@ -90,6 +93,7 @@ pub async fn serve(
         routes: routes::routes(service, &health, config.reflection)?,
         access: config.access,
         http2: accept::http2(config.connection, config.http2),
+        web: Web::new(&config.web_origins, config.connection),
         limits: config.connection,
         life: life.watch(),
         observers: Arc::clone(&observers),

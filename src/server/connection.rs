@@ -10,7 +10,10 @@ use std::{
 };
 
 use hyper::{server::conn::http2, service::service_fn};
-use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::{
+    rt::{TokioExecutor, TokioIo},
+    server::graceful::GracefulConnection,
+};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::TcpStream,
@@ -27,6 +30,7 @@ use super::{
     observe::{Observers, Watch},
     prefaced::Prefaced,
     tls::handshake::Tls,
+    web::{self, Web, keepalive},
 };
 use crate::service::phase::{self, Phase};
 
@@ -36,6 +40,8 @@ pub(super) struct Setup {
     pub(super) routes: Routes,
     pub(super) access: Access,
     pub(super) http2: http2::Builder<TokioExecutor>,
+    /// Also HTTP/1, if browsers are served.
+    pub(super) web: Option<Arc<Web>>,
     pub(super) limits: ConnectionLimits,
     pub(super) life: watch::Receiver<Phase>,
     pub(super) observers: Arc<Observers>,
@@ -56,6 +62,11 @@ pub(super) async fn open(stream: TcpStream, peer: SocketAddr, tls: Option<Tls>, 
     // A reply must not wait for the client's next acknowledgement.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "cannot set TCP_NODELAY");
+    }
+    if setup.web.is_some()
+        && let Err(error) = keepalive::by_kernel(&stream, setup.limits)
+    {
+        tracing::debug!(%error, "cannot set the keepalive of TCP");
     }
     // Twice the same: a byte without TLS passes nothing that knows of TLS.
     if let Some(tls) = tls {
@@ -85,51 +96,70 @@ async fn begun<S>(
     None
 }
 
-/// Serves a connection until its client ends it or is told to open no more calls (GOAWAY). Then it
-/// closes after its last call, which has until the end of the drain, or else until that of the grace
-/// time.
-async fn serve(
-    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    peer: SocketAddr,
-    setup: Setup,
-) {
+/// Serves a connection until its client ends it or is told to open no more calls (GOAWAY, or with
+/// HTTP/1 `connection: close`). Then it closes after its last call, which has until the end of the drain,
+/// or else until that of the grace time.
+async fn serve<S>(stream: Prefaced<S>, peer: SocketAddr, setup: Setup)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
     let Setup {
         routes,
         access,
         http2,
+        web,
         limits,
         life,
         observers,
     } = setup;
     let watch = Watch::new(observers, peer);
     let calls = Calls::new(routes, limits.header_bytes_max, access, watch);
-    let service = service_fn(|request| calls.clone().answer(request));
+    let service = service_fn(|request| web::answer(web.as_ref(), &calls, request));
+    let http1 = web.as_deref().filter(|_| !stream.is_http2());
     let (stream, returned) = Lent::new(stream);
-    let ended = {
-        let mut connection = pin!(http2.serve_connection(TokioIo::new(stream), service));
-        tokio::select! {
-            biased;
-            ended = connection.as_mut() => ended,
-            why = told(&calls, limits, life) => {
-                tracing::debug!(?why, "a connection is told to end");
-                connection.as_mut().graceful_shutdown();
-                if why == Why::Draining {
-                    connection.await
-                } else if let Ok(ended) = time::timeout(limits.age_grace, connection).await {
-                    ended
-                } else {
-                    tracing::debug!(?why, "cut off a connection that did not close");
-                    return;
-                }
-            }
+    let stream = TokioIo::new(stream);
+    let told = told(&calls, limits, life);
+    let ended = match http1 {
+        None => ended(http2.serve_connection(stream, service), told, limits).await,
+        Some(web) => {
+            let connection = web.http1().serve_connection(stream, service);
+            ended(connection, told, limits).await
         }
     };
-    if let Err(error) = ended {
-        tracing::debug!(%error, "a connection ended in an error");
-    } else if let Ok(stream) = returned.await {
-        // Whoever neither reads nor hangs up by then has had his time.
-        let _ = time::timeout(limits.age_grace, linger(stream)).await;
+    match ended {
+        None => {}
+        Some(Err(error)) => tracing::debug!(%error, "a connection ended in an error"),
+        Some(Ok(())) => {
+            if let Ok(stream) = returned.await {
+                // Whoever neither reads nor hangs up by then has had his time.
+                let _ = time::timeout(limits.age_grace, linger(stream)).await;
+            }
+        }
     }
+}
+
+/// The end of a connection; `None` if it was cut off.
+async fn ended<C: GracefulConnection>(
+    connection: C,
+    told: impl Future<Output = Why>,
+    limits: ConnectionLimits,
+) -> Option<Result<(), C::Error>> {
+    let mut connection = pin!(connection);
+    let why = tokio::select! {
+        biased;
+        ended = connection.as_mut() => return Some(ended),
+        why = told => why,
+    };
+    tracing::debug!(?why, "a connection is told to end");
+    connection.as_mut().graceful_shutdown();
+    if why == Why::Draining {
+        return Some(connection.await);
+    }
+    let ended = time::timeout(limits.age_grace, connection).await.ok();
+    if ended.is_none() {
+        tracing::debug!(?why, "cut off a connection that did not close");
+    }
+    ended
 }
 
 /// Resolves when the connection has to end.

@@ -23,6 +23,7 @@ mod traces;
 use std::{net::SocketAddr, sync::Arc};
 
 pub use self::access::AccessLog;
+pub(super) use self::request_id::HEADER as REQUEST_ID;
 pub(super) use self::{
     call::{Watch, WatchedCall},
     listener::MetricsListener,

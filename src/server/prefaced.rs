@@ -22,8 +22,8 @@ pub(super) struct Prefaced<S> {
 }
 
 impl<S: AsyncRead + Unpin> Prefaced<S> {
-    /// Waits until HTTP/2 has begun, or what came is something else, which hyper refuses. hyper itself
-    /// waits for a client's first bytes as long as it takes.
+    /// Waits until HTTP/2 has begun, or what came is something else: HTTP/1, where browsers are served, or
+    /// what hyper refuses. hyper itself waits for a client's first bytes as long as it takes.
     pub(super) async fn new(stream: S) -> io::Result<Self> {
         let mut prefaced = Prefaced {
             first: [0; PREFACE.len()],
@@ -39,6 +39,11 @@ impl<S: AsyncRead + Unpin> Prefaced<S> {
             }
         }
         Ok(prefaced)
+    }
+
+    /// Whether HTTP/2 has begun. Says so only before anything is read.
+    pub(super) fn is_http2(&self) -> bool {
+        self.unread() == PREFACE
     }
 
     fn unread(&self) -> &[u8] {

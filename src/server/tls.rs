@@ -22,6 +22,9 @@ use super::reload::{self, Files, Unreadable};
 /// The protocol that gRPC speaks, as TLS names it.
 const ALPN_H2: &[u8] = b"h2";
 
+/// The one that browsers fall back to.
+const ALPN_HTTP1: &[u8] = b"http/1.1";
+
 /// Where certificates and keys are, as PEM.
 #[derive(Clone, Debug)]
 pub struct TlsFiles {
@@ -31,6 +34,8 @@ pub struct TlsFiles {
     pub key: PathBuf,
     /// The authorities whose clients are let in. Without any, clients need no certificate.
     pub client_ca: Option<PathBuf>,
+    /// Whether HTTP/1 is offered as well, as [gRPC-Web](super::Config::web_origins) may need it.
+    pub http1: bool,
 }
 
 /// What is wrong with certificates or keys.
@@ -121,6 +126,9 @@ impl Files for TlsFiles {
             .with_single_cert(certificates(&self.cert)?, key(&self.key)?)
             .map_err(pair)?;
         config.alpn_protocols = vec![ALPN_H2.to_vec()];
+        if self.http1 {
+            config.alpn_protocols.push(ALPN_HTTP1.to_vec());
+        }
         Ok(config)
     }
 }

@@ -15,8 +15,10 @@ pub mod fleet;
 pub mod image;
 pub mod job;
 pub mod logged;
+pub mod pages;
 pub mod peers;
 pub mod served;
+pub mod web;
 
 use std::{
     fs,

@@ -26,6 +26,7 @@ pub fn peers() -> Option<PathBuf> {
         "python/bin/kubernetes-validate",
         "kubectl",
         "node/node_modules/@grpc/grpc-js",
+        "node/node_modules/playwright-core",
     ] {
         let path = folder.join(program);
         assert!(

@@ -38,6 +38,7 @@ impl TlsArgs {
                     cert: cert.clone(),
                     key: key.clone(),
                     client_ca: client_ca.clone(),
+                    http1: false,
                 }));
             }
             (None, None, None) => return Ok(None),

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hyper::{HeaderMap, Request, Response, body::Incoming};
+use hyper::{HeaderMap, Request, Response};
 use opentelemetry::Context;
 use tonic::{Code, Status};
 use tonic_types::StatusExt as _;
@@ -52,7 +52,7 @@ impl Watch {
     }
 
     /// Begins to watch a call.
-    pub(in crate::server) fn begin(self: &Arc<Self>, request: &Request<Incoming>) -> WatchedCall {
+    pub(in crate::server) fn begin<B>(self: &Arc<Self>, request: &Request<B>) -> WatchedCall {
         let method = Method::of(request.uri().path());
         let Observers {
             requests, traces, ..

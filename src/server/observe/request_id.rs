@@ -14,7 +14,7 @@ use hyper::{
 };
 
 /// Where it stands, in requests and in answers.
-pub(super) const HEADER: HeaderName = HeaderName::from_static("x-request-id");
+pub(in crate::server) const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Characters of a name that is taken from a caller; a longer one is replaced.
 const CHARACTERS_MAX: usize = 128;

@@ -1,0 +1,165 @@
+//! gRPC-Web: calls from the pages of browsers.
+//!
+//! ```text
+//! request --> of a page? -- no --> calls
+//!                 | yes
+//!               CORS --> translation --> calls
+//! ```
+//!
+//! Both stand outside of all that may refuse a call: a browser shows a page no answer without the headers
+//! of CORS, and asks for them (preflight) without a token.
+
+pub(super) mod keepalive;
+mod origin;
+
+use std::{
+    convert::Infallible,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use http_body_util::Either;
+use hyper::{
+    Method, Request, Response, Version,
+    body::Incoming,
+    header::{AUTHORIZATION, CONTENT_TYPE, HeaderName},
+    server::conn::http1,
+};
+use hyper_util::rt::TokioTimer;
+use tonic::{
+    body::Body,
+    codegen::{BoxFuture, Service},
+    service::LayerExt as _,
+};
+use tonic_web::GrpcWebLayer;
+use tower_http::cors::{AllowOrigin, CorsLayer};
+
+pub use self::origin::{Origin, OriginError};
+use super::{
+    ConnectionLimits,
+    calls::{Answer, Calls},
+    observe::REQUEST_ID,
+};
+use crate::limits;
+
+/// How browsers are served.
+#[derive(Clone, Debug)]
+pub(super) struct Web {
+    cors: CorsLayer,
+    http1: http1::Builder,
+}
+
+impl Web {
+    /// Serves the pages of these origins; without any, none.
+    pub(super) fn new(origins: &[Origin], of: ConnectionLimits) -> Option<Arc<Web>> {
+        if origins.is_empty() {
+            return None;
+        }
+        Some(Arc::new(Web {
+            cors: cors(origins),
+            http1: http1(of),
+        }))
+    }
+
+    /// HTTP/1 of a connection that has begun it.
+    pub(super) fn http1(&self) -> &http1::Builder {
+        &self.http1
+    }
+
+    async fn answer(
+        &self,
+        calls: Calls,
+        request: Request<Incoming>,
+    ) -> Result<Response<Body>, Infallible> {
+        let translated = GrpcWebLayer::new().named_layer(Translated(calls));
+        self.cors.named_layer(translated).call(request).await
+    }
+}
+
+/// Answers a request, as gRPC or as gRPC-Web. What is of no page passes neither of the layers.
+pub(super) fn answer(
+    web: Option<&Arc<Web>>,
+    calls: &Calls,
+    request: Request<Incoming>,
+) -> impl Future<Output = Result<Response<Either<Answer, Body>>, Infallible>> + use<> {
+    let web = web.filter(|_| is_of_a_page(&request)).cloned();
+    let calls = calls.clone();
+    async move {
+        match web {
+            None => Ok(calls.answer(request).await?.map(Either::Left)),
+            // In a box, or every call had the room for it.
+            Some(web) => {
+                let response = Box::pin(web.answer(calls, request)).await?;
+                Ok(response.map(Either::Right))
+            }
+        }
+    }
+}
+
+fn is_of_a_page<B>(request: &Request<B>) -> bool {
+    const GRPC_WEB: &[u8] = b"application/grpc-web";
+    let content_type = request.headers().get(CONTENT_TYPE);
+    request.version() != Version::HTTP_2
+        || request.method() == Method::OPTIONS
+        || content_type.is_some_and(|content| content.as_bytes().starts_with(GRPC_WEB))
+}
+
+/// What the layers have to do with calls.
+#[derive(Clone, Debug)]
+struct Translated(Calls);
+
+impl Service<Request<Body>> for Translated {
+    type Response = Response<Answer>;
+    type Error = Infallible;
+    type Future = BoxFuture<Self::Response, Infallible>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        Box::pin(self.0.clone().answer(request))
+    }
+}
+
+/// What browsers let the pages of these origins send and read. No cookies: who may call is told by a token.
+fn cors(origins: &[Origin]) -> CorsLayer {
+    let header = HeaderName::from_static;
+    let named: Option<Vec<_>> = origins.iter().map(Origin::name).collect();
+    CorsLayer::new()
+        .allow_origin(named.map_or_else(AllowOrigin::any, AllowOrigin::list))
+        .allow_methods([Method::POST])
+        .allow_headers([
+            CONTENT_TYPE,
+            AUTHORIZATION,
+            REQUEST_ID,
+            header("x-grpc-web"),
+            header("x-user-agent"),
+            header("grpc-timeout"),
+            header("traceparent"),
+            header("tracestate"),
+        ])
+        .expose_headers([
+            header("grpc-status"),
+            header("grpc-message"),
+            header("grpc-status-details-bin"),
+            REQUEST_ID,
+        ])
+        .max_age(limits::PREFLIGHT_AGE)
+}
+
+/// HTTP/1 with the bounds of HTTP/2, as far as it has such things.
+fn http1(of: ConnectionLimits) -> http1::Builder {
+    let header_bytes = of
+        .header_bytes_max
+        .saturating_add(limits::HEADER_BYTES_SLACK);
+    let header_bytes = usize::try_from(header_bytes).unwrap_or(usize::MAX);
+    let mut http1 = http1::Builder::new();
+    http1
+        .timer(TokioTimer::new())
+        // It runs between calls too: a shorter one would be the bound on idle connections.
+        .header_read_timeout(of.idle)
+        .max_header_size(header_bytes)
+        .max_buf_size(header_bytes);
+    http1
+}

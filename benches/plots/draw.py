@@ -191,7 +191,7 @@ def messages(measured):
     svg = Svg(
         450,
         "What a board of SolveBatch costs the server",
-        f"CPU time of all threads, in the kernel too, over loopback; the set {name}",
+        f"CPU time of all threads, in the kernel too, over loopback, on one core, median; set {name}",
         caption(measured),
     )
     places = [row["message_boards"] for row in rows]

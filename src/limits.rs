@@ -112,7 +112,7 @@ pub const CALL_WINDOW_BYTES: u32 = 1 << 20;
 pub const CONNECTION_WINDOW_BYTES: u32 = 4 << 20;
 
 /// Bytes of one frame of a request.
-pub const FRAME_BYTES: u32 = 16 << 10;
+pub const FRAME_BYTES: u32 = 64 << 10;
 
 /// Bytes of replies that wait for one slow client, a call.
 pub const SEND_BUFFER_BYTES_MAX: usize = 512 << 10;

@@ -223,7 +223,7 @@ async fn garbage() {
 async fn frames_and_messages_that_are_too_long() {
     const FRAME_SIZE_ERROR: u32 = 6;
     let victim = Victim::new().await;
-    // A frame of 16 MiB, where 16 KiB are allowed: its head is enough to be refused.
+    // A frame of 16 MiB, where 64 KiB are allowed: its head is enough to be refused.
     let mut raw = Raw::connect(victim.address).await;
     raw.open(1, SOLVE_BATCH).await;
     raw.send(&[0xff, 0xff, 0xff, DATA, 0, 0, 0, 0, 1]).await;

@@ -77,7 +77,7 @@ pub struct Http2 {
     pub stream_window: u32,
     /// Bytes of requests that all calls of a connection may have on the way. Default: 4 MiB.
     pub connection_window: u32,
-    /// Bytes of one frame of a request. Default: 16 KiB.
+    /// Bytes of one frame of a request. Default: 64 KiB.
     pub frame_bytes: u32,
 }
 

@@ -111,6 +111,9 @@ pub const CALL_WINDOW_BYTES: u32 = 1 << 20;
 /// Bytes of requests that one connection may have on the way.
 pub const CONNECTION_WINDOW_BYTES: u32 = 4 << 20;
 
+/// Bytes of a message to health, which has a name in it and needs no token.
+pub const HEALTH_BYTES_MAX: usize = 4 << 10;
+
 /// Bytes of one frame of a request.
 pub const FRAME_BYTES: u32 = 64 << 10;
 
@@ -122,6 +125,9 @@ pub const KEEPALIVE_INTERVAL: Duration = Duration::from_mins(1);
 
 /// How long it may take to say so.
 pub const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// The longest time that is handed to hyper: it adds times to its clock without a look, and panics past the end.
+pub const TIME_MAX: Duration = Duration::from_hours(24 * 365 * 100);
 
 /// What the kernel lets both be, where it asks instead of HTTP/2: whole seconds, of which Linux keeps 15 bits.
 pub const TCP_KEEPALIVE: RangeInclusive<Duration> =

@@ -5,6 +5,7 @@
 //! nothing here waits for ever: each call has an end in `deadline`, each queue a bound in
 //! [`limits`](crate::limits).
 
+mod arrival;
 mod call;
 mod compressed;
 mod deadline;
@@ -29,10 +30,13 @@ mod worker;
 use std::{sync::Arc, time::Duration};
 
 use tokio::sync::Semaphore;
-use tonic::{Request, Response, Status, Streaming};
+use tonic::{Extensions, Request, Response, Status, Streaming};
 
 pub use self::stream::Replies;
-use self::{call::Call, failure::Failure, phase::Life, pool::Pool, record::Record, stream::Opened};
+use self::{
+    call::Call, deadline::Deadline, failure::Failure, phase::Life, pool::Pool, record::Record,
+    stream::Opened,
+};
 use crate::{
     compression::Encodings,
     solver::Options,
@@ -64,7 +68,7 @@ pub struct Settings {
     pub solutions_max: u32,
     /// How long any call may take.
     pub deadline_max: Option<Duration>,
-    /// How long a stream may stand still because of its client.
+    /// How long a stream may stand still because of its client, and the message of a `Solve` may take.
     pub stream_idle: Duration,
 }
 
@@ -94,21 +98,22 @@ impl SolverService {
         &self.settings
     }
 
-    fn open<T>(&self, request: &Request<T>) -> Result<Call, Status> {
+    fn open(&self, extensions: &Extensions) -> Result<Call, Status> {
         let open = self
             .life
             .open()
             .ok_or_else(|| status::status(&Failure::ShuttingDown))?;
-        let record = request.extensions().get::<Record>().cloned();
+        let record = extensions.get::<Record>().cloned();
         Ok(Call::new(open, record.unwrap_or_default()))
     }
 
     async fn solve(
         &self,
-        request: Request<pb::SolveRequest>,
+        call: &Call,
+        deadline: Option<Deadline>,
+        request: &pb::SolveRequest,
     ) -> Result<Response<pb::SolveResponse>, Status> {
-        let call = self.open(&request)?;
-        match unary::solve(self, request.metadata(), request.get_ref()).await {
+        match unary::solve(self, deadline, request).await {
             Ok(response) => {
                 call.answered(1);
                 Ok(Response::new(response))
@@ -122,7 +127,7 @@ impl SolverService {
         &self,
         request: Request<Streaming<BatchRequest>>,
     ) -> Result<Response<Replies>, Status> {
-        let call = self.open(&request)?;
+        let call = self.open(request.extensions())?;
         match Opened::open(self, request) {
             Ok(opened) => Ok(Response::new(Replies::new(call, opened, &self.settings))),
             Err(failure) => Err(call.fail(&failure)),

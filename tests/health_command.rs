@@ -91,7 +91,12 @@ fn over_tls_it_needs_the_authority_and_never_a_token() {
 #[test]
 fn a_wrong_command_line_is_told_apart() {
     let url = "http://127.0.0.1:1";
-    for args in [["--timeout", "soon"], ["--server", "ftp://127.0.0.1"]] {
+    for args in [
+        ["--timeout", "soon"],
+        ["--server", "ftp://127.0.0.1"],
+        ["--server", "127.0.0.1:99999"],
+        ["--token-file", "tokens"],
+    ] {
         let mut command = binary();
         let asked = run(command.arg("health").args(args), "");
         assert_eq!(

@@ -23,11 +23,15 @@ use prost::Message as _;
 use sudoku_solver::{
     limits,
     wire::pb::{
-        SolveBatchResponse, SolveRequest, SolveStatus, sudoku_solver_client::SudokuSolverClient,
+        SolveBatchResponse, SolveRequest, SolveResponse, SolveStatus,
+        sudoku_solver_client::SudokuSolverClient,
     },
 };
 use tokio::time::sleep;
-use tonic::{Code, Request, Status};
+use tokio_stream::StreamExt as _;
+use tonic::{Code, Request, Status, client::Grpc, codegen::http::uri::PathAndQuery};
+use tonic_health::pb::{HealthCheckRequest, health_client::HealthClient};
+use tonic_prost::ProstCodec;
 use tonic_types::StatusExt as _;
 
 const SHORT: Duration = Duration::from_millis(50);
@@ -320,6 +324,57 @@ async fn time_of_a_call() {
         let mut batch = Batch::open(&mut client).await.unwrap();
         batch.send(message(&boards, longest())).await;
         assert_refused(&batch.reply().await.unwrap_err(), max.0, max.1, &texts);
+    }
+}
+
+/// The refusal of a call of `Solve` that has sent this and does not say that it is all.
+async fn unfinished(server: &Limited, sent: &[&str]) -> Status {
+    let sent: Vec<SolveRequest> = sent.iter().map(|board| request(board, None)).collect();
+    let requests = tokio_stream::iter(sent).chain(tokio_stream::pending());
+    let mut client = Grpc::new(channel(server.address).await);
+    client.ready().await.unwrap();
+    let path = PathAndQuery::from_static(SOLVE);
+    let codec = ProstCodec::<SolveRequest, SolveResponse>::default();
+    let answer = client.client_streaming(Request::new(requests), path, codec);
+    answer.await.unwrap_err()
+}
+
+#[tokio::test]
+async fn a_call_whose_board_does_not_come() {
+    let idle = (
+        "--stream-idle=200ms",
+        "MESSAGE_LATE",
+        ["200ms", "--stream-idle"],
+    );
+    let max = (
+        "--deadline-max=200ms",
+        "DEADLINE_MAX_PASSED",
+        ["200ms", "--deadline-max"],
+    );
+    for (flag, reason, texts) in [idle, max] {
+        let server = Limited::to(&[flag]);
+        for sent in [&[][..], &[UNIQUE]] {
+            let status = unfinished(&server, sent).await;
+            assert_refused(&status, Code::DeadlineExceeded, reason, &texts);
+        }
+        // One whose board is here may take as long as it takes to solve.
+        let mut bare = server.bare_client().await;
+        let solving = bare.solve(request(LONG, longest()));
+        let long = tokio::time::timeout(16 * SHORT, solving).await;
+        assert_eq!(long.is_err(), flag == idle.0, "{long:?}");
+    }
+}
+
+#[tokio::test]
+async fn bytes_of_a_message_to_health() {
+    let server = Limited::to(&[]);
+    let mut health = HealthClient::new(channel(server.address).await);
+    // Two bytes of a number and one of a key stand before the name.
+    let longest = limits::HEALTH_BYTES_MAX - 3;
+    for (bytes, code) in [(longest, Code::NotFound), (longest + 1, Code::OutOfRange)] {
+        let service = "x".repeat(bytes);
+        let asked = health.check(HealthCheckRequest { service }).await;
+        assert_eq!(asked.unwrap_err().code(), code);
     }
 }
 

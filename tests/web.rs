@@ -9,6 +9,8 @@ use std::{
     io::{Read as _, Write as _},
     net::TcpStream,
     sync::Arc,
+    thread,
+    time::Duration,
 };
 
 use binary::{
@@ -30,7 +32,7 @@ use hyper::{
 };
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use prost::Message as _;
-use sudoku_solver::wire::pb::{SolveBatchRequest, SolveBatchResponse};
+use sudoku_solver::wire::pb::{SolveBatchRequest, SolveBatchResponse, SolveOptions, SolveRequest};
 use tokio::task;
 use tokio_rustls::{
     TlsConnector,
@@ -111,14 +113,26 @@ async fn a_board_is_solved_by_http2() {
         .await
         .unwrap();
     tokio::spawn(connection);
-    let mut request = web::solve(UNIQUE);
-    request.headers_mut().remove("host");
-    *request.uri_mut() = format!("{}{}", served.url(), web::SOLVE).parse().unwrap();
-    let response = sender.send_request(request).await.unwrap();
-    assert_eq!(response.version(), Version::HTTP_2);
-    let answer = Answer::read(response).await;
+    let mut ask = async |content_type: &str| {
+        let mut request = call(web::SOLVE, content_type, &board_message(UNIQUE));
+        request.headers_mut().remove("host");
+        *request.uri_mut() = format!("{}{}", served.url(), web::SOLVE).parse().unwrap();
+        sender.ready().await.unwrap();
+        let response = sender.send_request(request).await.unwrap();
+        assert_eq!(response.version(), Version::HTTP_2);
+        Answer::read(response).await
+    };
+    let answer = ask(BINARY).await;
     answer.assert_solved(GRID);
     answer.assert_readable_by(APP);
+    // gRPC itself goes on beside it.
+    assert_eq!(ask("application/grpc+proto").await.status, StatusCode::OK);
+    // A browser lets pages of any origin send text without asking the server.
+    for foreign in ["text/plain", "", "application/grpc-web+proto;charset=utf-8"] {
+        let answer = ask(foreign).await;
+        assert_eq!(answer.status, StatusCode::UNSUPPORTED_MEDIA_TYPE);
+        assert!(answer.body.is_empty(), "{foreign}");
+    }
 }
 
 #[tokio::test]
@@ -269,7 +283,7 @@ fn without_the_flag_http1_is_not_spoken() {
 #[tokio::test]
 async fn calls_of_pages_are_in_the_log_and_those_given_up_are_stopped() {
     let args = ["--web-origin", APP, "--access-log", "all", "--workers", "1"];
-    let logged = Logged::start(&args);
+    let logged = Logged::start(&[&args[..], &["--metrics-listen", "127.0.0.1:0"]].concat());
     let mut browser = Browser::at(&logged.address).await;
     browser.ask(preflight(APP)).await;
     browser.solve(UNIQUE).await.assert_solved(GRID);
@@ -292,6 +306,10 @@ async fn calls_of_pages_are_in_the_log_and_those_given_up_are_stopped() {
     let length = u32::try_from(message.len()).unwrap().to_be_bytes();
     let framed = [&[0], length.as_slice(), &message].concat();
     stream.write_all(&framed).unwrap();
+    let is_searching = || logged.scrape().contains("sudoku_solver_threads_busy 1");
+    while !is_searching() {
+        thread::sleep(Duration::from_millis(20));
+    }
     drop(stream);
     assert_eq!(logged.access()["code"], "CANCELLED");
     browser.solve(UNIQUE).await.assert_solved(GRID);
@@ -361,6 +379,36 @@ async fn silent_clients_are_asked_by_the_kernel() {
         (fields[1] == local && fields[3] == "01").then(|| fields[5].to_owned())
     });
     assert!(timer.as_ref().unwrap().starts_with("02:"), "{timer:?}");
+}
+
+/// The kernel does not ask while answers are on their way.
+#[test]
+fn clients_that_do_not_read_are_cut_off() {
+    let served = served(&["--keepalive-interval", "1s", "--keepalive-timeout", "1s"]);
+    let mut stream = TcpStream::connect(&served.address).unwrap();
+    let many = SolveRequest {
+        board: ".".repeat(81),
+        options: Some(SolveOptions {
+            solution_limit: Some(10_000),
+            node_limit: None,
+        }),
+    };
+    let many = many.encode_to_vec();
+    let length = u32::try_from(many.len()).unwrap().to_be_bytes();
+    let head = format!(
+        "POST {} HTTP/1.1\r\nhost: server\r\ncontent-type: {BINARY}\r\ncontent-length: {}\r\n\r\n",
+        web::SOLVE,
+        5 + many.len()
+    );
+    let call = [head.as_bytes(), &[0], &length, &many].concat();
+    // More answers than the kernels hold for both.
+    for _ in 0..40 {
+        stream.write_all(&call).unwrap();
+    }
+    // Once the server has let go, sending fails.
+    while stream.write_all(b"P").is_ok() {
+        thread::sleep(Duration::from_millis(100));
+    }
 }
 
 /// A connection of TLS that offers this protocol, if the server takes it.

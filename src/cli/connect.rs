@@ -1,6 +1,7 @@
 //! How `solve` and `bench` connect: URLs, and flags that few will need.
 
 use clap::{Args, value_parser};
+use tonic::codegen::http::Uri;
 
 use super::flag_range;
 use crate::{client::ConnectSettings, compression::Encoding};
@@ -70,6 +71,16 @@ pub(super) fn server_url(text: &str) -> Result<String, String> {
     };
     if authority.is_empty() || authority.contains(char::is_whitespace) {
         return Err("a server's URL looks like http://127.0.0.1:50051".to_owned());
+    }
+    let uri: Uri = url
+        .parse()
+        .map_err(|error| format!("this is no URL: {error}"))?;
+    let host_ends = uri.host().unwrap_or_default();
+    let is_without_port = uri
+        .authority()
+        .is_some_and(|it| it.as_str().ends_with(host_ends));
+    if uri.port_u16().is_none() && !is_without_port {
+        return Err("a port is a number up to 65535".to_owned());
     }
     Ok(url)
 }

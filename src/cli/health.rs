@@ -4,7 +4,7 @@ use anyhow::{Context as _, bail};
 use clap::Args;
 use tokio::time;
 
-use super::{connect::server_url, runtime, security::SecurityArgs};
+use super::{connect::server_url, runtime, security::TlsArgs};
 use crate::client::{Client, ConnectSettings};
 
 /// Ask a server whether it takes calls, for probes of containers and scripts.
@@ -25,7 +25,7 @@ pub(super) struct HealthArgs {
     timeout: humantime::Duration,
 
     #[command(flatten)]
-    security: SecurityArgs,
+    tls: TlsArgs,
 }
 
 const AFTER_HELP: &str = "\
@@ -35,13 +35,16 @@ drains, or cannot be asked; 2 when the command line is wrong.";
 /// Asks once.
 pub(super) fn run(args: &HealthArgs) -> anyhow::Result<()> {
     let url = args.server.as_str();
-    let security = args.security.read(&[url])?;
+    let security = args.tls.read(&[url])?;
     let asked = async {
         let client = Client::connect_secured(url, ConnectSettings::default(), &security).await?;
         client.is_serving().await
     };
+    let runtime = runtime()?;
     // The timer belongs to the runtime, and so is made within it.
-    let answer = runtime()?.block_on(async { time::timeout(args.timeout.into(), asked).await });
+    let answer = runtime.block_on(async { time::timeout(args.timeout.into(), asked).await });
+    // A name that nobody resolves must not hold the exit.
+    runtime.shutdown_background();
     let serving =
         answer.with_context(|| format!("{url} has not answered in {}", args.timeout))??;
     if !serving {

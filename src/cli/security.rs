@@ -1,4 +1,4 @@
-//! How `solve` and `bench` trust a server and prove who they are: flags, and a token.
+//! How `solve`, `bench` and `health` trust a server and prove who they are: flags, and a token.
 
 use std::{
     env, fs,
@@ -19,10 +19,10 @@ use crate::{
 /// The environment variable with the token to send.
 const TOKEN_VARIABLE: &str = "SUDOKU_TOKEN";
 
-/// What a connection to a server is secured with.
+/// How a server is trusted, and this client known to it, by TLS.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Security of the client")]
-pub(super) struct SecurityArgs {
+pub(super) struct TlsArgs {
     /// PEM file with the authorities of servers to trust [default: those of the system]
     #[arg(long, value_name = "FILE")]
     tls_ca: Option<PathBuf>,
@@ -34,26 +34,29 @@ pub(super) struct SecurityArgs {
     /// PEM file with its key
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
+}
+
+/// What a connection to a server is secured with.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Security of the client")]
+pub(super) struct SecurityArgs {
+    #[command(flatten)]
+    tls: TlsArgs,
 
     /// File with the token to send, the first if there are several. Or `SUDOKU_TOKEN` holds it
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
 }
 
-impl SecurityArgs {
+impl TlsArgs {
     /// The first flag that was given.
-    pub(super) fn flag(&self) -> Option<&'static str> {
-        let flags = [
-            ("--tls-ca", &self.tls_ca),
-            ("--tls-cert", &self.tls_cert),
-            ("--token-file", &self.token_file),
-        ];
+    fn flag(&self) -> Option<&'static str> {
+        let flags = [("--tls-ca", &self.tls_ca), ("--tls-cert", &self.tls_cert)];
         let given = flags.iter().find(|(_, value)| value.is_some());
         given.map(|(flag, _)| *flag)
     }
 
-    /// What they say, for the servers at `urls`. What would be of no use there is an error, what is
-    /// dangerous there is warned of.
+    /// What they say, for the servers at `urls`. What would be of no use there is an error.
     pub(super) fn read(&self, urls: &[impl AsRef<str>]) -> anyhow::Result<Security> {
         let mut security = Security::default();
         if let Some(path) = &self.tls_ca {
@@ -68,6 +71,27 @@ impl SecurityArgs {
             };
             security = good(identity, path)?;
         }
+        let plain = urls.iter().map(AsRef::as_ref).find(|url| !is_tls(url));
+        if let (Some(flag), Some(url)) = (self.flag(), plain) {
+            let text =
+                format!("{flag} is of no use without TLS: {url} does not begin with https://");
+            return Err(Misconfigured(text).into());
+        }
+        Ok(security)
+    }
+}
+
+impl SecurityArgs {
+    /// The first flag that was given.
+    pub(super) fn flag(&self) -> Option<&'static str> {
+        let token = self.token_file.as_ref().map(|_| "--token-file");
+        self.tls.flag().or(token)
+    }
+
+    /// What they say, for the servers at `urls`. What would be of no use there is an error, what is
+    /// dangerous there is warned of.
+    pub(super) fn read(&self, urls: &[impl AsRef<str>]) -> anyhow::Result<Security> {
+        let mut security = self.tls.read(urls)?;
         if let Some(path) = &self.token_file {
             let text = read(path)?;
             let (_, token) = token_lines(&text)
@@ -78,29 +102,20 @@ impl SecurityArgs {
             let token = token.to_string_lossy();
             security = security.token(token.trim()).context(TOKEN_VARIABLE)?;
         }
-        for url in urls {
-            self.suits(url.as_ref(), &security)?;
+        let is_seen = |url: &&str| !is_tls(url) && !is_this_machine(url);
+        for url in urls.iter().map(AsRef::as_ref).filter(is_seen) {
+            if security.has_token() {
+                say(&format!(
+                    "warning: the token goes to {url} unencrypted, for everyone on the way to read; use https://"
+                ));
+            }
         }
         Ok(security)
     }
+}
 
-    fn suits(&self, url: &str, security: &Security) -> anyhow::Result<()> {
-        if url.starts_with("https://") {
-            return Ok(());
-        }
-        if security.needs_tls() {
-            let flag = self.flag().unwrap_or_default();
-            let text =
-                format!("{flag} is of no use without TLS: {url} does not begin with https://");
-            return Err(Misconfigured(text).into());
-        }
-        if security.has_token() && !is_this_machine(url) {
-            say(&format!(
-                "warning: the token goes to {url} unencrypted, for everyone on the way to read; use https://"
-            ));
-        }
-        Ok(())
-    }
+fn is_tls(url: &str) -> bool {
+    url.starts_with("https://")
 }
 
 fn read(path: &Path) -> anyhow::Result<Vec<u8>> {

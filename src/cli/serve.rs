@@ -193,6 +193,10 @@ pub fn available_level(name: &str) -> Result<Level, String> {
 /// A file of secrets is bad, the address cannot be bound, the server cannot start, or a second signal cut
 /// the drain short.
 pub async fn run(args: ServeArgs) -> anyhow::Result<()> {
+    // Before anything else, so that no signal finds the process without a handler.
+    let mut drain = Signals::listen().context("cannot listen for signals")?;
+    let mut signals = Signals::listen().context("cannot listen for signals")?;
+    let hangups = Hangups::listen().context("cannot listen for signals")?;
     telemetry::init(args.log_format).map_err(|error| {
         Misconfigured(format!(
             "cannot set up logs: {:#}",
@@ -200,10 +204,6 @@ pub async fn run(args: ServeArgs) -> anyhow::Result<()> {
         ))
     })?;
     let (config, files) = args.read()?;
-    // Before anything else, so that no signal finds the process without a handler.
-    let mut drain = Signals::listen().context("cannot listen for signals")?;
-    let mut signals = Signals::listen().context("cannot listen for signals")?;
-    let hangups = Hangups::listen().context("cannot listen for signals")?;
     let listener = TcpListener::bind(args.listen)
         .await
         .with_context(|| format!("cannot listen on {}", args.listen))?;

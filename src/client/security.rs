@@ -89,11 +89,6 @@ impl Security {
         Ok(self)
     }
 
-    /// Whether it is of any use without TLS.
-    pub(crate) fn needs_tls(&self) -> bool {
-        self.authorities.is_some() || self.identity.is_some()
-    }
-
     pub(crate) fn has_token(&self) -> bool {
         self.token.is_some()
     }

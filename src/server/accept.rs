@@ -110,8 +110,8 @@ pub(super) fn http2(of: ConnectionLimits, sizes: Http2) -> http2::Builder<TokioE
         .max_header_list_size(header_bytes)
         .max_send_buf_size(limits::SEND_BUFFER_BYTES_MAX)
         .max_pending_accept_reset_streams(limits::PENDING_RESETS_MAX)
-        .keep_alive_interval(of.keepalive_interval)
-        .keep_alive_timeout(of.keepalive_timeout);
+        .keep_alive_interval(of.keepalive_interval.min(limits::TIME_MAX))
+        .keep_alive_timeout(of.keepalive_timeout.min(limits::TIME_MAX));
     http2
 }
 

@@ -45,7 +45,8 @@ pub struct Config {
     pub solutions_max: u32,
     /// How long any call may take. Default: as long as its caller lets it.
     pub deadline_max: Option<Duration>,
-    /// How long a stream may stand still because of its client. Default: 5 min.
+    /// How long a stream may stand still because of its client, and the message of a `Solve` may take to come whole.
+    /// Default: 5 min.
     pub stream_idle: Duration,
     /// Bounds on connections.
     pub connection: ConnectionLimits,

@@ -9,6 +9,7 @@ use tonic_health::{
 use tonic_reflection::server::{Builder, Error};
 
 use crate::{
+    limits,
     service::{SolverService, endpoint::Endpoint, unread::Unread},
     wire::pb::FILE_DESCRIPTOR_SET,
 };
@@ -54,7 +55,8 @@ pub(super) fn routes(
     let bytes_max = service.settings().message_bytes_max;
     let compression = service.settings().compression;
     let solver = Endpoint::new(service);
-    let health = HealthServer::new(HealthService::from_health_reporter(health.0.clone()));
+    let health = HealthServer::new(HealthService::from_health_reporter(health.0.clone()))
+        .max_decoding_message_size(limits::HEALTH_BYTES_MAX);
     // Most clients compress all calls of a channel, or none. The answers are too short for it.
     let health = compression.iter().fold(health, |health, encoding| {
         health.accept_compressed(encoding.into())

@@ -20,9 +20,9 @@ use std::{
 
 use http_body_util::Either;
 use hyper::{
-    Method, Request, Response, Version,
+    Method, Request, Response, StatusCode, Version,
     body::Incoming,
-    header::{AUTHORIZATION, CONTENT_TYPE, HeaderName},
+    header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue},
     server::conn::http1,
 };
 use hyper_util::rt::TokioTimer;
@@ -82,26 +82,54 @@ pub(super) fn answer(
     calls: &Calls,
     request: Request<Incoming>,
 ) -> impl Future<Output = Result<Response<Either<Answer, Body>>, Infallible>> + use<> {
-    let web = web.filter(|_| is_of_a_page(&request)).cloned();
+    let way = web.map_or(Way::Call, |web| way(web, &request));
     let calls = calls.clone();
     async move {
-        match web {
-            None => Ok(calls.answer(request).await?.map(Either::Left)),
+        match way {
+            Way::Call => Ok(calls.answer(request).await?.map(Either::Left)),
             // In a box, or every call had the room for it.
-            Some(web) => {
+            Way::Page(web) => {
                 let response = Box::pin(web.answer(calls, request)).await?;
                 Ok(response.map(Either::Right))
+            }
+            Way::Foreign => {
+                let mut response = Response::new(Either::Right(Body::empty()));
+                *response.status_mut() = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+                Ok(response)
             }
         }
     }
 }
 
-fn is_of_a_page<B>(request: &Request<B>) -> bool {
-    const GRPC_WEB: &[u8] = b"application/grpc-web";
+/// Which way a request goes.
+enum Way {
+    Call,
+    Page(Arc<Web>),
+    /// Neither gRPC nor gRPC-Web. tonic takes it for gRPC over HTTP/2, and browsers let the pages of any
+    /// origin send what says that it is plain text.
+    Foreign,
+}
+
+fn way<B>(web: &Arc<Web>, request: &Request<B>) -> Way {
+    /// What is translated; nothing may stand behind it.
+    const WEB: [&[u8]; 4] = [
+        b"application/grpc-web",
+        b"application/grpc-web+proto",
+        b"application/grpc-web-text",
+        b"application/grpc-web-text+proto",
+    ];
     let content_type = request.headers().get(CONTENT_TYPE);
-    request.version() != Version::HTTP_2
+    let content_type = content_type.map_or(&b""[..], HeaderValue::as_bytes);
+    if request.version() != Version::HTTP_2
         || request.method() == Method::OPTIONS
-        || content_type.is_some_and(|content| content.as_bytes().starts_with(GRPC_WEB))
+        || WEB.contains(&content_type)
+    {
+        Way::Page(Arc::clone(web))
+    } else if content_type.starts_with(b"application/grpc") && !content_type.starts_with(WEB[0]) {
+        Way::Call
+    } else {
+        Way::Foreign
+    }
 }
 
 /// What the layers have to do with calls.
@@ -158,7 +186,7 @@ fn http1(of: ConnectionLimits) -> http1::Builder {
     http1
         .timer(TokioTimer::new())
         // It runs between calls too: a shorter one would be the bound on idle connections.
-        .header_read_timeout(of.idle)
+        .header_read_timeout(of.idle.min(limits::TIME_MAX))
         .max_header_size(header_bytes)
         .max_buf_size(header_bytes);
     http1

@@ -9,7 +9,7 @@ use tokio::{
     sync::watch,
     time::{self, Instant},
 };
-use tonic::metadata::MetadataMap;
+use tonic::codegen::http::HeaderMap;
 
 use super::{
     failure::Failure,
@@ -43,10 +43,10 @@ impl Deadline {
 ///
 /// The header is not a timeout.
 pub(super) fn deadline(
-    metadata: &MetadataMap,
+    headers: &HeaderMap,
     max: Option<Duration>,
 ) -> Result<Option<Deadline>, Failure> {
-    let asked = match metadata.get("grpc-timeout") {
+    let asked = match headers.get("grpc-timeout") {
         Some(header) => Some(parse(header.as_bytes()).ok_or(Failure::Timeout)?),
         None => None,
     };

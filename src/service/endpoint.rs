@@ -10,15 +10,13 @@ use tonic::{
     body::Body,
     codec::Codec,
     codegen::{BoxFuture, Service, http},
-    server::{Grpc, NamedService, StreamingService, UnaryService},
+    server::{Grpc, NamedService, StreamingService},
 };
 use tonic_prost::ProstCodec;
 
-use super::{Replies, Settings, SolverService, compressed, status, stream::BatchCodec};
+use super::{Replies, Settings, SolverService, arrival, compressed, status, stream::BatchCodec};
 use crate::wire::{
-    batch_reply::BatchReply,
-    batch_request::BatchRequest,
-    pb::{SolveRequest, SolveResponse, sudoku_solver_server::SERVICE_NAME},
+    batch_reply::BatchReply, batch_request::BatchRequest, pb::sudoku_solver_server::SERVICE_NAME,
 };
 
 const SOLVE: &str = "/sudoku.v1.SudokuSolver/Solve";
@@ -59,8 +57,8 @@ impl Service<http::Request<Body>> for Endpoint {
         }
         match path {
             SOLVE => {
-                let mut grpc = grpc(ProstCodec::default(), settings);
-                Box::pin(async move { Ok(grpc.unary(Solve(service), request).await) })
+                let grpc = grpc(ProstCodec::default(), settings);
+                Box::pin(async move { Ok(arrival::answer(service, grpc, request).await) })
             }
             SOLVE_BATCH => {
                 let boards_max = settings.message_boards_max;
@@ -75,18 +73,6 @@ impl Service<http::Request<Body>> for Endpoint {
 fn grpc<T: Codec>(codec: T, settings: &Settings) -> Grpc<T> {
     let grpc = Grpc::new(codec).max_decoding_message_size(settings.message_bytes_max);
     compressed::offered(grpc, settings.compression)
-}
-
-struct Solve(SolverService);
-
-impl UnaryService<SolveRequest> for Solve {
-    type Response = SolveResponse;
-    type Future = BoxFuture<Response<SolveResponse>, Status>;
-
-    fn call(&mut self, request: Request<SolveRequest>) -> Self::Future {
-        let service = self.0.clone();
-        Box::pin(async move { service.solve(request).await })
-    }
 }
 
 struct SolveBatch(SolverService);

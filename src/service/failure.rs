@@ -129,6 +129,15 @@ pub enum Failure {
         /// How long it may do so.
         max: Duration,
     },
+    /// The message of a call of `Solve` has not come whole.
+    #[error(
+        "the message of the call has not come whole within {max:?} (--stream-idle of the server); send it \
+         at once"
+    )]
+    Late {
+        /// How long it may take.
+        max: Duration,
+    },
     /// The server takes no more calls.
     #[error("the server is shutting down; another replica may answer")]
     ShuttingDown,

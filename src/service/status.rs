@@ -43,6 +43,7 @@ pub fn status(failure: &Failure) -> Status {
         | Failure::Deadline
         | Failure::DeadlineMax { .. }
         | Failure::Idle { .. }
+        | Failure::Late { .. }
         | Failure::ShuttingDown
         | Failure::Internal => {}
     }
@@ -95,6 +96,7 @@ fn code_and_reason(failure: &Failure) -> (Code, &'static str) {
         Failure::Deadline => (Code::DeadlineExceeded, "DEADLINE_PASSED"),
         Failure::DeadlineMax { .. } => (Code::DeadlineExceeded, "DEADLINE_MAX_PASSED"),
         Failure::Idle { .. } => (Code::DeadlineExceeded, "STREAM_IDLE"),
+        Failure::Late { .. } => (Code::DeadlineExceeded, "MESSAGE_LATE"),
         Failure::ShuttingDown => (Code::Unavailable, "SHUTTING_DOWN"),
         Failure::Internal => (Code::Internal, "SOLVER_FAILED"),
     }

@@ -117,7 +117,7 @@ impl Opened {
                 .map_err(|_| Failure::StreamsFull {
                     max: settings.streams_max,
                 })?;
-        let deadline = deadline::deadline(request.metadata(), settings.deadline_max)?;
+        let deadline = deadline::deadline(request.metadata().as_ref(), settings.deadline_max)?;
         let bounds = Bounds {
             deadline,
             life: service.life.watch(),

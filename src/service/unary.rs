@@ -1,10 +1,8 @@
 //! `Solve`: one board, one answer.
 
-use tonic::metadata::MetadataMap;
-
 use super::{
     SolverService,
-    deadline::{self, Deadline, Searches},
+    deadline::{Deadline, Searches},
     failure::Failure,
     queue::{Job, Line},
     quick,
@@ -17,11 +15,10 @@ use crate::{
 
 pub(super) async fn solve(
     service: &SolverService,
-    metadata: &MetadataMap,
+    deadline: Option<Deadline>,
     request: &pb::SolveRequest,
 ) -> Result<pb::SolveResponse, Failure> {
     let settings = &service.settings;
-    let deadline = deadline::deadline(metadata, settings.deadline_max)?;
     let options = wire::options(
         request.options.as_ref(),
         settings.defaults,
@@ -41,14 +38,13 @@ pub(super) async fn solve(
         return response(&board, &answers);
     }
     // In a box, so that the future of all other calls, which tonic moves about, stays small.
-    let answers = Box::pin(hand_over(service, deadline, board, options)).await?;
+    let answers = Box::pin(hand_over(service, board, options)).await?;
     response(&board, &answers)
 }
 
 /// Has a solver thread search.
 async fn hand_over(
     service: &SolverService,
-    deadline: Option<Deadline>,
     board: Board,
     options: Options,
 ) -> Result<Answers, Failure> {
@@ -60,11 +56,8 @@ async fn hand_over(
         .map_err(|_| Failure::CallsFull {
             max: service.settings.queued_calls_max,
         })?;
-    let finished = tokio::select! {
-        biased;
-        finished = finished => finished.map_err(|_| Failure::Internal)?,
-        failure = deadline::end(deadline, service.life.watch()) => return Err(failure),
-    };
+    // Whoever gives up waiting drops the searches, which stops them.
+    let finished = finished.await.map_err(|_| Failure::Internal)?;
     searches.over();
     Ok(finished.answers)
 }

@@ -41,7 +41,7 @@ pub struct LimitArgs {
         default_value_t = nonzero(limits::STREAMS_MAX))]
     pub streams_max: NonZeroUsize,
 
-    /// How long a stream may stand still because of its client
+    /// How long a stream may stand still because of its client, and the message of a `Solve` may take to come whole
     #[arg(long, env = "SUDOKU_STREAM_IDLE", value_name = "TIME",
         default_value_t = limits::STREAM_IDLE.into())]
     pub stream_idle: Duration,

@@ -24,16 +24,16 @@ const TOKEN_VARIABLE: &str = "SUDOKU_TOKEN";
 #[command(next_help_heading = "Security of the client")]
 pub(super) struct TlsArgs {
     /// PEM file with the authorities of servers to trust [default: those of the system]
-    #[arg(long, value_name = "FILE")]
-    tls_ca: Option<PathBuf>,
+    #[arg(long = "tls-ca", value_name = "FILE")]
+    ca: Option<PathBuf>,
 
     /// PEM file with the certificate to show to the server; needs --tls-key
-    #[arg(long, value_name = "FILE", requires = "tls_key")]
-    tls_cert: Option<PathBuf>,
+    #[arg(long = "tls-cert", value_name = "FILE", requires = "key")]
+    cert: Option<PathBuf>,
 
     /// PEM file with its key
-    #[arg(long, value_name = "FILE", requires = "tls_cert")]
-    tls_key: Option<PathBuf>,
+    #[arg(long = "tls-key", value_name = "FILE", requires = "cert")]
+    key: Option<PathBuf>,
 }
 
 /// What a connection to a server is secured with.
@@ -51,7 +51,7 @@ pub(super) struct SecurityArgs {
 impl TlsArgs {
     /// The first flag that was given.
     fn flag(&self) -> Option<&'static str> {
-        let flags = [("--tls-ca", &self.tls_ca), ("--tls-cert", &self.tls_cert)];
+        let flags = [("--tls-ca", &self.ca), ("--tls-cert", &self.cert)];
         let given = flags.iter().find(|(_, value)| value.is_some());
         given.map(|(flag, _)| *flag)
     }
@@ -59,10 +59,10 @@ impl TlsArgs {
     /// What they say, for the servers at `urls`. What would be of no use there is an error.
     pub(super) fn read(&self, urls: &[impl AsRef<str>]) -> anyhow::Result<Security> {
         let mut security = Security::default();
-        if let Some(path) = &self.tls_ca {
+        if let Some(path) = &self.ca {
             security = good(security.trust(&read(path)?), path)?;
         }
-        if let (Some(cert), Some(key)) = (&self.tls_cert, &self.tls_key) {
+        if let (Some(cert), Some(key)) = (&self.cert, &self.key) {
             let (certificate, secret) = (read(cert)?, read(key)?);
             let identity = security.identity(&certificate, &secret);
             let path = match identity {

@@ -42,7 +42,7 @@ def plan(quick):
         ),
         "unary": (
             "cargo bench --locked --bench unary --no-run",
-            [f"cargo bench --locked --bench unary -- --rounds {2 * rounds} --output json"],
+            [f"cargo bench --locked --bench unary -- --rounds {rounds} --output json"],
         ),
     }
 

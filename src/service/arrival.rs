@@ -1,18 +1,18 @@
 //! `Solve` from its headers on. tonic calls the service once the whole message is here, and waits for that as
-//! long as it takes: the deadline, the drain and a bound of its own end the call before.
+//! long as it takes: the deadline or a bound of its own ends the call before.
 
 use std::{
     future,
-    pin::pin,
+    pin::{Pin, pin},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering::Relaxed},
     },
-    task::Poll,
+    task::{Context, Poll, ready},
     time::Duration,
 };
 
-use tokio::time;
+use tokio::time::{self, Sleep};
 use tonic::{
     Request, Response, Status,
     body::Body,
@@ -57,35 +57,55 @@ pub(super) async fn answer(
         is_here: Arc::clone(&is_here),
     };
     let mut answer = pin!(grpc.unary(solve, request));
-    // As a rule all is here at the first look, and solved: no timer is set for that.
-    let first = future::poll_fn(|cx| Poll::Ready(answer.as_mut().poll(cx))).await;
-    if let Poll::Ready(response) = first {
-        return response;
-    }
-    let end = Box::pin(end(&service, deadline, &is_here));
-    let failure = tokio::select! {
-        biased;
-        response = answer => return response,
-        failure = end => failure,
+    let mut wait = Wait {
+        deadline,
+        max: service.settings.stream_idle,
+        timer: None,
     };
-    status::status(&failure).into_http()
+    future::poll_fn(|cx| {
+        // As a rule the message is here at the first look, or the second. To look twice at once, as `select!`
+        // would after a first look, cost a tenth of a call: each takes the lock of the connection.
+        if let Poll::Ready(response) = answer.as_mut().poll(cx) {
+            return Poll::Ready(response);
+        }
+        if is_here.load(Relaxed) {
+            // From here on the call has its end in `unary`.
+            wait.timer = None;
+            return Poll::Pending;
+        }
+        let failure = ready!(wait.poll(cx));
+        Poll::Ready(status::status(&failure).into_http())
+    })
+    .await
 }
 
-/// Resolves when the call must end.
-async fn end(service: &SolverService, deadline: Option<Deadline>, is_here: &AtomicBool) -> Failure {
-    tokio::select! {
-        failure = deadline::end(deadline, service.life.watch()) => failure,
-        failure = late(service.settings.stream_idle, is_here) => failure,
-    }
+/// The wait for a message.
+struct Wait {
+    deadline: Option<Deadline>,
+    max: Duration,
+    /// Set at the first look in vain.
+    timer: Option<Pin<Box<Sleep>>>,
 }
 
-/// Resolves if the message is not here in time.
-async fn late(max: Duration, is_here: &AtomicBool) -> Failure {
-    time::sleep(max).await;
-    if is_here.load(Relaxed) {
-        return future::pending().await;
+impl Wait {
+    /// Why it is over, once it is.
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Failure> {
+        let timer = self.timer.get_or_insert_with(|| {
+            let late = time::sleep(self.max);
+            Box::pin(match &self.deadline {
+                Some(deadline) if deadline.at() <= late.deadline() => {
+                    time::sleep_until(deadline.at())
+                }
+                _ => late,
+            })
+        });
+        ready!(timer.as_mut().poll(cx));
+        let passed = self.deadline.as_ref().map(Deadline::check);
+        Poll::Ready(match passed {
+            Some(Err(failure)) => failure,
+            _ => Failure::Late { max: self.max },
+        })
     }
-    Failure::Late { max }
 }
 
 /// What tonic calls with the message.

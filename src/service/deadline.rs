@@ -27,6 +27,11 @@ pub(super) struct Deadline {
 }
 
 impl Deadline {
+    /// When that is.
+    pub(super) fn at(&self) -> Instant {
+        self.at
+    }
+
     /// Whether there is time left.
     pub(super) fn check(&self) -> Result<(), Failure> {
         if self.at <= Instant::now() {

@@ -2,7 +2,7 @@
 
 use super::{
     SolverService,
-    deadline::{Deadline, Searches},
+    deadline::{self, Deadline, Searches},
     failure::Failure,
     queue::{Job, Line},
     quick,
@@ -38,13 +38,14 @@ pub(super) async fn solve(
         return response(&board, &answers);
     }
     // In a box, so that the future of all other calls, which tonic moves about, stays small.
-    let answers = Box::pin(hand_over(service, board, options)).await?;
+    let answers = Box::pin(hand_over(service, deadline, board, options)).await?;
     response(&board, &answers)
 }
 
 /// Has a solver thread search.
 async fn hand_over(
     service: &SolverService,
+    deadline: Option<Deadline>,
     board: Board,
     options: Options,
 ) -> Result<Answers, Failure> {
@@ -56,8 +57,11 @@ async fn hand_over(
         .map_err(|_| Failure::CallsFull {
             max: service.settings.queued_calls_max,
         })?;
-    // Whoever gives up waiting drops the searches, which stops them.
-    let finished = finished.await.map_err(|_| Failure::Internal)?;
+    let finished = tokio::select! {
+        biased;
+        finished = finished => finished.map_err(|_| Failure::Internal)?,
+        failure = deadline::end(deadline, service.life.watch()) => return Err(failure),
+    };
     searches.over();
     Ok(finished.answers)
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures everything that the plots of docs/plots show, and draws them anew.
 
-    benches/plots/measure.py             all of it: builds, then some 12 minutes on a quiet machine
+    benches/plots/measure.py             all of it: builds, then some 5 minutes on a quiet machine
     benches/plots/measure.py solvers     one plot: solvers, messages or unary
     benches/plots/measure.py --quick     a fifth of the rounds, to try it out
 

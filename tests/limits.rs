@@ -336,7 +336,9 @@ async fn unfinished(server: &Limited, sent: &[&str]) -> Status {
     let path = PathAndQuery::from_static(SOLVE);
     let codec = ProstCodec::<SolveRequest, SolveResponse>::default();
     let answer = client.client_streaming(Request::new(requests), path, codec);
-    answer.await.unwrap_err()
+    // Without its bound the call would wait for ever, and the test with it.
+    let refused = tokio::time::timeout(600 * SHORT, answer).await;
+    refused.unwrap().unwrap_err()
 }
 
 #[tokio::test]

@@ -1,6 +1,10 @@
 //! gRPC-Web of the real binary, as browsers speak it: HTTP/1 by hand, and what they ask before.
 
-#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a failed unwrap is a failed test"
+)]
 
 mod binary;
 
@@ -295,37 +299,39 @@ async fn calls_of_pages_are_in_the_log_and_those_given_up_are_stopped() {
 
     // The tab is closed while the server searches.
     let mut stream = TcpStream::connect(&logged.address).unwrap();
-    let message = longest();
-    write!(
-        stream,
-        "POST {} HTTP/1.1\r\nhost: server\r\ncontent-type: {BINARY}\r\ncontent-length: {}\r\n\r\n",
-        web::SOLVE,
-        message.len() + 5
-    )
-    .unwrap();
-    let length = u32::try_from(message.len()).unwrap().to_be_bytes();
-    let framed = [&[0], length.as_slice(), &message].concat();
-    stream.write_all(&framed).unwrap();
+    let call = web::solve_by_hand(&many_solutions(binary::boards::LONG));
+    stream.write_all(&call).unwrap();
     let is_searching = || logged.scrape().contains("sudoku_solver_threads_busy 1");
-    while !is_searching() {
-        thread::sleep(Duration::from_millis(20));
-    }
+    eventually("the search begins", is_searching);
     drop(stream);
     assert_eq!(logged.access()["code"], "CANCELLED");
     browser.solve(UNIQUE).await.assert_solved(GRID);
 }
 
-/// A board that is searched for longer than anyone waits.
-fn longest() -> Vec<u8> {
-    use sudoku_solver::wire::pb::{SolveOptions, SolveRequest};
+/// A board with as much search or as many solutions as may be asked for.
+fn many_solutions(board: &str) -> Vec<u8> {
     let request = SolveRequest {
-        board: binary::boards::LONG.to_owned(),
+        board: board.to_owned(),
         options: Some(SolveOptions {
             solution_limit: Some(10_000),
             node_limit: Some(u32::MAX),
         }),
     };
     request.encode_to_vec()
+}
+
+/// Waits for what no message tells of.
+#[track_caller]
+fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
+    const PAUSE: Duration = Duration::from_millis(20);
+    const TRIES: usize = 1_500;
+    for _ in 0..TRIES {
+        if is_so() {
+            return;
+        }
+        thread::sleep(PAUSE);
+    }
+    panic!("it never came: {what}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -386,29 +392,15 @@ async fn silent_clients_are_asked_by_the_kernel() {
 fn clients_that_do_not_read_are_cut_off() {
     let served = served(&["--keepalive-interval", "1s", "--keepalive-timeout", "1s"]);
     let mut stream = TcpStream::connect(&served.address).unwrap();
-    let many = SolveRequest {
-        board: ".".repeat(81),
-        options: Some(SolveOptions {
-            solution_limit: Some(10_000),
-            node_limit: None,
-        }),
-    };
-    let many = many.encode_to_vec();
-    let length = u32::try_from(many.len()).unwrap().to_be_bytes();
-    let head = format!(
-        "POST {} HTTP/1.1\r\nhost: server\r\ncontent-type: {BINARY}\r\ncontent-length: {}\r\n\r\n",
-        web::SOLVE,
-        5 + many.len()
-    );
-    let call = [head.as_bytes(), &[0], &length, &many].concat();
+    let call = web::solve_by_hand(&many_solutions(&".".repeat(81)));
     // More answers than the kernels hold for both.
     for _ in 0..40 {
         stream.write_all(&call).unwrap();
     }
     // Once the server has let go, sending fails.
-    while stream.write_all(b"P").is_ok() {
-        thread::sleep(Duration::from_millis(100));
-    }
+    eventually("the end of the connection", || {
+        stream.write_all(b"P").is_err()
+    });
 }
 
 /// A connection of TLS that offers this protocol, if the server takes it.

@@ -168,10 +168,25 @@ pub fn board_message(board: &str) -> Vec<u8> {
     request.encode_to_vec()
 }
 
+/// A message with the length before it.
+fn framed(message: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(message.len()).unwrap();
+    [&[0], length.to_be_bytes().as_slice(), message].concat()
+}
+
+/// A call of `Solve` with one message as the bytes of HTTP/1, for clients that then do what no library does.
+pub fn solve_by_hand(message: &[u8]) -> Vec<u8> {
+    let body = framed(message);
+    let head = format!(
+        "POST {SOLVE} HTTP/1.1\r\nhost: server\r\ncontent-type: {BINARY}\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    [head.into_bytes(), body].concat()
+}
+
 /// A call with one message by [`APP`].
 pub fn call(path: &str, content_type: &str, message: &[u8]) -> Request<Full<Bytes>> {
-    let length = u32::try_from(message.len()).unwrap();
-    let framed = [&[0], length.to_be_bytes().as_slice(), message].concat();
+    let framed = framed(message);
     let body = if content_type == TEXT {
         BASE64_STANDARD.encode(framed).into()
     } else {

@@ -24,9 +24,10 @@ use common::{
     boards::data_path,
     raw::{SOLVE, SOLVE_BATCH},
     server::{message, request},
-    wire::{Reply, Whole, call, framed},
+    wire::{Reply, call, framed},
 };
 use flate2::{Compression, read::GzDecoder, write::GzEncoder};
+use http_body_util::Full;
 use hyper::{Response, server::conn::http2, service::service_fn};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use prost::Message;
@@ -422,7 +423,7 @@ async fn our_client_reads_no_further_than_a_message_may_be_long() {
                 let response = Response::builder()
                     .header("content-type", "application/grpc")
                     .header("grpc-encoding", encoding.name())
-                    .body(Whole(Some(bomb.clone().into())));
+                    .body(Full::<hyper::body::Bytes>::from(bomb.clone()));
                 ready(response)
             });
             let server = http2::Builder::new(TokioExecutor::new());

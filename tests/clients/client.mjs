@@ -2,27 +2,10 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { fileURLToPath } from "node:url";
 
-const [folder, address] = process.argv.slice(2);
-const require = createRequire(`${folder}/`);
-const grpc = require("@grpc/grpc-js");
-const loader = require("@grpc/proto-loader");
+import { connect, easy, grpc } from "./service.mjs";
 
-const here = (path) => fileURLToPath(new URL(path, import.meta.url));
-const definition = loader.loadSync("sudoku/v1/sudoku.proto", {
-  includeDirs: [here("../../proto")],
-  enums: String,
-  longs: Number,
-  defaults: true,
-});
-const { SudokuSolver } = grpc.loadPackageDefinition(definition).sudoku.v1;
-const solver = new SudokuSolver(address, grpc.credentials.createInsecure());
-const easy = readFileSync(here("../data/easy.txt"), "utf8")
-  .split("\n")
-  .filter((line) => line && !line.startsWith("#"));
+const solver = connect();
 const clashing = "55" + ".".repeat(79);
 
 const solve = (request) =>

@@ -2,33 +2,14 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { fileURLToPath } from "node:url";
 
-const [folder, address, expected] = process.argv.slice(2);
-const require = createRequire(`${folder}/`);
-const grpc = require("@grpc/grpc-js");
-const loader = require("@grpc/proto-loader");
+import { connect, easy as boards, grpc } from "./service.mjs";
 
-const here = (path) => fileURLToPath(new URL(path, import.meta.url));
-const definition = loader.loadSync("sudoku/v1/sudoku.proto", {
-  includeDirs: [here("../../proto")],
-  enums: String,
-  longs: Number,
-  defaults: true,
-});
-const { SudokuSolver } = grpc.loadPackageDefinition(definition).sudoku.v1;
-const boards = readFileSync(here("../data/easy.txt"), "utf8")
-  .split("\n")
-  .filter((line) => line && !line.startsWith("#"));
-
-const connect = (options) =>
-  new SudokuSolver(address, grpc.credentials.createInsecure(), options);
+const expected = process.argv[4];
 const gzip = connect({
   "grpc.default_compression_algorithm": grpc.compressionAlgorithms.gzip,
 });
-const plain = connect({});
+const plain = connect();
 
 async function answers(solver) {
   const one = await new Promise((resolve, reject) =>

@@ -7,6 +7,8 @@ use tokio::{
     net::TcpStream,
 };
 
+use super::wire::framed;
+
 pub(crate) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 pub(crate) const DATA: u8 = 0;
@@ -154,6 +156,5 @@ pub(crate) fn call_headers(path: &str) -> Vec<u8> {
 
 /// A message of gRPC, with the length before it.
 pub(crate) fn grpc(message: &[u8]) -> Vec<u8> {
-    let length = u32::try_from(message.len()).unwrap();
-    [&[0], length.to_be_bytes().as_slice(), message].concat()
+    framed(0, message)
 }

@@ -1,18 +1,9 @@
 //! One call as it is on the wire: its bytes as they are given, and what comes back as it came.
 
-use std::{
-    convert::Infallible,
-    net::SocketAddr,
-    pin::Pin,
-    task::{Context, Poll},
-};
+use std::net::SocketAddr;
 
-use hyper::{
-    Request,
-    body::{Body, Bytes, Frame},
-    client::conn::http2,
-    http::HeaderMap,
-};
+use http_body_util::{BodyExt as _, Full};
+use hyper::{Request, body::Bytes, client::conn::http2, http::HeaderMap};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::net::TcpStream;
 use tonic::Status;
@@ -24,22 +15,6 @@ pub(crate) struct Reply {
     /// The messages, each with the flag that says whether it is compressed.
     pub(crate) messages: Vec<(u8, Vec<u8>)>,
     pub(crate) status: Status,
-}
-
-/// A body that is all there.
-#[derive(Debug)]
-pub(crate) struct Whole(pub(crate) Option<Bytes>);
-
-impl Body for Whole {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        Poll::Ready(self.0.take().map(|bytes| Ok(Frame::data(bytes))))
-    }
 }
 
 /// Makes a call with these headers beside the usual ones, on a connection of its own.
@@ -60,19 +35,14 @@ pub(crate) async fn call(
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
-    let request = request.body(Whole(Some(body.into()))).unwrap();
-    let (parts, mut body) = sender.send_request(request).await.unwrap().into_parts();
-    let (mut bytes, mut trailers) = (Vec::new(), None);
-    while let Some(frame) = std::future::poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
-        match frame.unwrap().into_data() {
-            Ok(data) => bytes.extend(data),
-            Err(frame) => trailers = frame.into_trailers().ok(),
-        }
-    }
+    let request = request.body(Full::<Bytes>::from(body)).unwrap();
+    let (parts, body) = sender.send_request(request).await.unwrap().into_parts();
+    let body = body.collect().await.unwrap();
+    let trailers = body.trailers().cloned();
     let status = trailers.as_ref().unwrap_or(&parts.headers);
     Reply {
         status: Status::from_header_map(status).unwrap(),
-        messages: messages(&bytes),
+        messages: messages(&body.to_bytes()),
         headers: parts.headers,
     }
 }

@@ -129,11 +129,8 @@ impl ServeArgs {
     /// The settings, and the files that they were read from.
     fn read(&self) -> Result<(Config, Vec<Box<dyn Reload>>), Misconfigured> {
         let mut config = self.config();
-        config.reflection = self.auth.reflection;
         let mut files = Vec::new();
-        config.web_origins.clone_from(&self.web.web_origins);
-        if let Some(mut tls) = self.tls.files()? {
-            tls.http1 = !config.web_origins.is_empty();
+        if let Some(tls) = self.tls.files(!config.web_origins.is_empty())? {
             let (tls, reload) = reload::open(tls).map_err(Misconfigured::by)?;
             config.tls = Some(tls);
             files.push(reload);
@@ -150,6 +147,8 @@ impl ServeArgs {
         let mut config = Config {
             grace: self.grace,
             compression: self.compression,
+            reflection: self.auth.reflection,
+            web_origins: self.web.web_origins.clone(),
             observe: self.observe.observe(),
             ..Config::default()
         };

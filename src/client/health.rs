@@ -6,9 +6,7 @@ use tonic_health::pb::{
 };
 
 use super::{Client, Error};
-
-/// The name that the health service knows the solver by.
-const SERVICE: &str = "sudoku.v1.SudokuSolver";
+use crate::wire::pb::sudoku_solver_server::SERVICE_NAME;
 
 impl Client {
     /// Asks `grpc.health.v1` whether the server takes calls now: it does not before it is ready and once it
@@ -18,7 +16,7 @@ impl Client {
     ///
     /// The server could not be asked, or has no health service.
     pub async fn is_serving(&self) -> Result<bool, Error> {
-        let service = SERVICE.to_owned();
+        let service = SERVICE_NAME.to_owned();
         let mut health = HealthClient::new(self.channel.clone());
         match health.check(HealthCheckRequest { service }).await {
             Ok(answer) => Ok(answer.into_inner().status() == ServingStatus::Serving),

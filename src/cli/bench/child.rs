@@ -12,10 +12,7 @@ use anyhow::Context as _;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::sync::oneshot;
 
-use crate::{
-    batch::Level,
-    compression::{Encoding, Encodings},
-};
+use crate::{batch::Level, compression::Encoding};
 
 /// A running `serve` on a free port of the loopback interface. Dropping it ends it.
 #[derive(Debug)]
@@ -31,11 +28,11 @@ impl ChildServer {
         compression: Option<Encoding>,
     ) -> anyhow::Result<ChildServer> {
         let context = "cannot start the server to measure";
-        let compression = compression.map_or(Encodings::default(), Encodings::from);
+        let compression = compression.map(|encoding| ["--compression", encoding.name()]);
         let child = Command::new(env::current_exe().context(context)?)
             .args(["serve", "--listen", "127.0.0.1:0", "--log-format", "json"])
             .args(["--grace", "1s", "--cpu-level", level.name()])
-            .args(["--compression", &compression.to_string()])
+            .args(compression.iter().flatten())
             // The line with the port is one of level info.
             .env("RUST_LOG", "info")
             .stdin(Stdio::null())

@@ -30,15 +30,15 @@ pub struct TlsArgs {
 }
 
 impl TlsArgs {
-    /// The files of a server with TLS.
-    pub(super) fn files(&self) -> Result<Option<TlsFiles>, Misconfigured> {
+    /// The files of a server with TLS, and whether it is to offer HTTP/1.
+    pub(super) fn files(&self, http1: bool) -> Result<Option<TlsFiles>, Misconfigured> {
         let text = match (&self.tls_cert, &self.tls_key, &self.tls_client_ca) {
             (Some(cert), Some(key), client_ca) => {
                 return Ok(Some(TlsFiles {
                     cert: cert.clone(),
                     key: key.clone(),
                     client_ca: client_ca.clone(),
-                    http1: false,
+                    http1,
                 }));
             }
             (None, None, None) => return Ok(None),

@@ -39,6 +39,7 @@ use crate::{
     limits,
     service::{
         SolverService,
+        endpoint::Endpoint,
         phase::{Life, Phase},
         pool::Pool,
         queue::Queue,
@@ -90,7 +91,8 @@ pub async fn serve(
     let life = Life::new();
     let service = SolverService::new(config.settings(), pool, life.clone());
     let setup = Setup {
-        routes: routes::routes(service, &health, config.reflection)?,
+        solver: Endpoint::new(service),
+        routes: routes::routes(&health, config.compression, config.reflection)?,
         access: config.access,
         http2: accept::http2(config.connection, config.http2),
         web: Web::new(&config.web_origins, config.connection),

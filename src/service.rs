@@ -24,18 +24,17 @@ pub mod status;
 mod stream;
 pub mod tally;
 mod unary;
-pub mod unread;
 mod worker;
 
 use std::{sync::Arc, time::Duration};
 
 use tokio::sync::Semaphore;
-use tonic::{Extensions, Request, Response, Status, Streaming};
+use tonic::{Request, Response, Status, Streaming};
 
 pub use self::stream::Replies;
 use self::{
-    call::Call, deadline::Deadline, failure::Failure, phase::Life, pool::Pool, record::Record,
-    stream::Opened,
+    call::Call, deadline::Deadline, endpoint::Caller, failure::Failure, phase::Life, pool::Pool,
+    record::Record, stream::Opened,
 };
 use crate::{
     compression::Encodings,
@@ -73,7 +72,7 @@ pub struct Settings {
 }
 
 /// The two calls.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct SolverService {
     settings: Settings,
     pool: Arc<Pool>,
@@ -93,18 +92,10 @@ impl SolverService {
         }
     }
 
-    /// What the service was told.
-    pub fn settings(&self) -> &Settings {
-        &self.settings
-    }
-
-    fn open(&self, extensions: &Extensions) -> Result<Call, Status> {
-        let open = self
-            .life
-            .open()
-            .ok_or_else(|| status::status(&Failure::ShuttingDown))?;
-        let record = extensions.get::<Record>().cloned();
-        Ok(Call::new(open, record.unwrap_or_default()))
+    fn open(&self, record: Record) -> Result<Call, Status> {
+        let open = self.life.open();
+        let open = open.ok_or_else(|| status::status(&Failure::ShuttingDown))?;
+        Ok(Call::new(open, record))
     }
 
     async fn solve(
@@ -125,10 +116,11 @@ impl SolverService {
     /// Returns before the first message is read, so that the response headers go out at once.
     fn solve_batch(
         &self,
+        caller: Caller,
         request: Request<Streaming<BatchRequest>>,
     ) -> Result<Response<Replies>, Status> {
-        let call = self.open(request.extensions())?;
-        match Opened::open(self, request) {
+        let call = self.open(caller.record)?;
+        match Opened::open(self, caller.retire, request) {
             Ok(opened) => Ok(Response::new(Replies::new(call, opened, &self.settings))),
             Err(failure) => Err(call.fail(&failure)),
         }

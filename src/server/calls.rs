@@ -22,11 +22,17 @@ use super::{
     auth::Access,
     observe::{Watch, WatchedCall},
 };
-use crate::service::{failure::Failure, retire::Retire, status};
+use crate::service::{
+    endpoint::{Caller, Endpoint, Method},
+    failure::Failure,
+    retire::Retire,
+    status,
+};
 
 /// What a connection shares with its calls.
 #[derive(Clone, Debug)]
 pub(super) struct Calls {
+    solver: Endpoint,
     routes: Routes,
     header_bytes_max: u32,
     access: Access,
@@ -43,12 +49,19 @@ struct Open {
 }
 
 impl Calls {
-    pub(super) fn new(routes: Routes, header_bytes_max: u32, access: Access, watch: Watch) -> Self {
+    pub(super) fn new(
+        solver: Endpoint,
+        routes: Routes,
+        header_bytes_max: u32,
+        access: Access,
+        watch: Watch,
+    ) -> Self {
         let open = Open {
             calls: 0,
             ended: Instant::now(),
         };
         Calls {
+            solver,
             routes,
             header_bytes_max,
             access,
@@ -84,7 +97,7 @@ impl Calls {
     /// Answers one call.
     pub(super) async fn answer<B>(
         mut self,
-        mut request: Request<B>,
+        request: Request<B>,
     ) -> Result<Response<Answer>, Infallible>
     where
         B: HttpBody<Data = Bytes> + Send + 'static,
@@ -93,11 +106,17 @@ impl Calls {
         let call = OpenCall::new(self.open);
         let mut watched = self.watch.begin(&request);
         let mut response = match admit(&request, self.header_bytes_max, &self.access) {
-            Ok(()) => {
-                request.extensions_mut().insert(self.retire);
-                request.extensions_mut().insert(watched.record());
-                self.routes.call(request).await?
-            }
+            Ok(()) => match Method::at(request.uri().path()) {
+                Some(method) => {
+                    let caller = Caller {
+                        record: watched.record(),
+                        retire: self.retire,
+                    };
+                    let request = request.map(Body::new);
+                    self.solver.answer(method, caller, request).await
+                }
+                None => self.routes.call(request).await?,
+            },
             Err(failure) => status::status(&failure).into_http(),
         };
         watched.answered(&mut response);

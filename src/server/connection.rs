@@ -32,11 +32,15 @@ use super::{
     tls::handshake::Tls,
     web::{self, Web, keepalive},
 };
-use crate::service::phase::{self, Phase};
+use crate::service::{
+    endpoint::Endpoint,
+    phase::{self, Phase},
+};
 
 /// What all connections have in common.
 #[derive(Clone, Debug)]
 pub(super) struct Setup {
+    pub(super) solver: Endpoint,
     pub(super) routes: Routes,
     pub(super) access: Access,
     pub(super) http2: http2::Builder<TokioExecutor>,
@@ -104,6 +108,7 @@ where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let Setup {
+        solver,
         routes,
         access,
         http2,
@@ -113,7 +118,7 @@ where
         observers,
     } = setup;
     let watch = Watch::new(observers, peer);
-    let calls = Calls::new(routes, limits.header_bytes_max, access, watch);
+    let calls = Calls::new(solver, routes, limits.header_bytes_max, access, watch);
     let service = service_fn(|request| web::answer(web.as_ref(), &calls, request));
     let http1 = web.as_deref().filter(|_| !stream.is_http2());
     let (stream, returned) = Lent::new(stream);

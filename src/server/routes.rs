@@ -1,6 +1,6 @@
-//! The services behind one port: solver, health, and reflection in both versions that tools speak.
+//! The services beside the solver: health, and reflection in both versions that tools speak.
 
-use tonic::{server::NamedService as _, service::Routes};
+use tonic::service::Routes;
 use tonic_health::{
     ServingStatus,
     pb::health_server::HealthServer,
@@ -9,9 +9,9 @@ use tonic_health::{
 use tonic_reflection::server::{Builder, Error};
 
 use crate::{
+    compression::Encodings,
     limits,
-    service::{SolverService, endpoint::Endpoint, unread::Unread},
-    wire::pb::FILE_DESCRIPTOR_SET,
+    wire::pb::{FILE_DESCRIPTOR_SET, sudoku_solver_server::SERVICE_NAME},
 };
 
 /// What `grpc.health.v1` says of the whole server (`""`) and of the solver by name.
@@ -19,7 +19,7 @@ use crate::{
 pub(super) struct Health(HealthReporter);
 
 impl Health {
-    const SERVICES: [&str; 2] = ["", Endpoint::NAME];
+    const SERVICES: [&str; 2] = ["", SERVICE_NAME];
 
     /// `NOT_SERVING`. A new reporter would say SERVING before anything is ready.
     pub(super) async fn not_serving() -> Self {
@@ -48,20 +48,17 @@ impl Health {
 }
 
 pub(super) fn routes(
-    service: SolverService,
     health: &Health,
+    compression: Encodings,
     with_reflection: bool,
 ) -> Result<Routes, Error> {
-    let bytes_max = service.settings().message_bytes_max;
-    let compression = service.settings().compression;
-    let solver = Endpoint::new(service);
     let health = HealthServer::new(HealthService::from_health_reporter(health.0.clone()))
         .max_decoding_message_size(limits::HEALTH_BYTES_MAX);
     // Most clients compress all calls of a channel, or none. The answers are too short for it.
     let health = compression.iter().fold(health, |health, encoding| {
         health.accept_compressed(encoding.into())
     });
-    let mut routes = Routes::new(Unread::new(solver, bytes_max)).add_service(health);
+    let mut routes = Routes::new(health);
     if with_reflection {
         routes = routes
             .add_service(reflection().build_v1()?)

@@ -14,6 +14,7 @@ mod origin;
 
 use std::{
     convert::Infallible,
+    pin::Pin,
     sync::Arc,
     task::{Context, Poll},
 };
@@ -76,18 +77,21 @@ impl Web {
     }
 }
 
+type Answered = Result<Response<Either<Answer, Body>>, Infallible>;
+
 /// Answers a request, as gRPC or as gRPC-Web. What is of no page passes neither of the layers.
 pub(super) fn answer(
     web: Option<&Arc<Web>>,
     calls: &Calls,
     request: Request<Incoming>,
-) -> impl Future<Output = Result<Response<Either<Answer, Body>>, Infallible>> + use<> {
+) -> Pin<Box<impl Future<Output = Answered> + use<>>> {
     let way = web.map_or(Way::Call, |web| way(web, &request));
     let calls = calls.clone();
-    async move {
+    // In a box: it is some thousand bytes, and hyper moves what it is given a dozen times.
+    Box::pin(async move {
         match way {
             Way::Call => Ok(calls.answer(request).await?.map(Either::Left)),
-            // In a box, or every call had the room for it.
+            // In one of its own, or every call had the room for it.
             Way::Page(web) => {
                 let response = Box::pin(web.answer(calls, request)).await?;
                 Ok(response.map(Either::Right))
@@ -98,7 +102,7 @@ pub(super) fn answer(
                 Ok(response)
             }
         }
-    }
+    })
 }
 
 /// Which way a request goes.

@@ -26,6 +26,7 @@ use super::{
     call::Call,
     deadline::{self, Deadline},
     failure::Failure,
+    record::Record,
     status,
 };
 use crate::wire::pb::{SolveRequest, SolveResponse};
@@ -34,12 +35,13 @@ type Codec = ProstCodec<SolveResponse, SolveRequest>;
 
 /// Reads, solves and answers.
 pub(super) async fn answer(
-    service: SolverService,
+    service: Arc<SolverService>,
+    record: Record,
     mut grpc: Grpc<Codec>,
     request: http::Request<Body>,
 ) -> http::Response<Body> {
     let max = service.settings.deadline_max;
-    let begun = service.open(request.extensions()).and_then(|call| {
+    let begun = service.open(record).and_then(|call| {
         let deadline = deadline::deadline(request.headers(), max);
         let deadline = deadline.map_err(|failure| call.fail(&failure))?;
         Ok((call, deadline))
@@ -50,7 +52,7 @@ pub(super) async fn answer(
     };
     let is_here = Arc::new(AtomicBool::new(false));
     let solve = Solve {
-        service: service.clone(),
+        service: Arc::clone(&service),
         deadline: deadline.clone(),
         call: Some(call),
         is_here: Arc::clone(&is_here),
@@ -109,7 +111,7 @@ impl Wait {
 
 /// What tonic calls with the message.
 struct Solve {
-    service: SolverService,
+    service: Arc<SolverService>,
     deadline: Option<Deadline>,
     call: Option<Call>,
     is_here: Arc<AtomicBool>,
@@ -121,7 +123,7 @@ impl UnaryService<SolveRequest> for Solve {
 
     fn call(&mut self, request: Request<SolveRequest>) -> Self::Future {
         self.is_here.store(true, Relaxed);
-        let (service, deadline) = (self.service.clone(), self.deadline.take());
+        let (service, deadline) = (Arc::clone(&self.service), self.deadline.take());
         let call = self.call.take();
         Box::pin(async move {
             // tonic calls once.

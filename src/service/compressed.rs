@@ -4,12 +4,15 @@
 
 use tonic::{
     codec::Codec,
-    codegen::http::{HeaderMap, HeaderValue},
+    codegen::http::{HeaderMap, HeaderName, HeaderValue},
     server::Grpc,
 };
 
 use super::failure::Failure;
 use crate::compression::Encodings;
+
+/// What a call is compressed by.
+const ENCODING: HeaderName = HeaderName::from_static("grpc-encoding");
 
 /// Bytes of what a call says that it is compressed by, in the answer to it.
 const SHOWN_MAX: usize = 32;
@@ -25,7 +28,7 @@ pub(super) fn offered<T: Codec>(grpc: Grpc<T>, encodings: Encodings) -> Grpc<T> 
 
 /// Why a call with these headers cannot be read, if it cannot.
 pub(super) fn refusal(headers: &HeaderMap, accepted: Encodings) -> Option<Failure> {
-    let sent = headers.get("grpc-encoding")?;
+    let sent = headers.get(ENCODING)?;
     (!accepted.reads(sent.as_bytes())).then(|| Failure::Encoding {
         sent: shown(sent),
         accepted,

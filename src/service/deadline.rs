@@ -9,7 +9,7 @@ use tokio::{
     sync::watch,
     time::{self, Instant},
 };
-use tonic::codegen::http::HeaderMap;
+use tonic::codegen::http::{HeaderMap, HeaderName};
 
 use super::{
     failure::Failure,
@@ -18,6 +18,9 @@ use super::{
     queue::Queue,
 };
 use crate::solver::CancelFlag;
+
+/// How long the caller will wait.
+const TIMEOUT: HeaderName = HeaderName::from_static("grpc-timeout");
 
 /// When a call must be over, and what is then said of it.
 #[derive(Clone, Debug)]
@@ -51,7 +54,7 @@ pub(super) fn deadline(
     headers: &HeaderMap,
     max: Option<Duration>,
 ) -> Result<Option<Deadline>, Failure> {
-    let asked = match headers.get("grpc-timeout") {
+    let asked = match headers.get(TIMEOUT) {
         Some(header) => Some(parse(header.as_bytes()).ok_or(Failure::Timeout)?),
         None => None,
     };

@@ -1,72 +1,95 @@
-//! The service `SudokuSolver` over HTTP: what tonic generates, but for the codec of `SolveBatch`.
+//! The service `SudokuSolver` over HTTP: what tonic generates, but for the codec of `SolveBatch` and the
+//! wait for the message of a `Solve`.
 
-use std::{
-    convert::Infallible,
-    task::{Context, Poll},
-};
+use std::sync::Arc;
 
 use tonic::{
     Request, Response, Status, Streaming,
     body::Body,
     codec::Codec,
-    codegen::{BoxFuture, Service, http},
-    server::{Grpc, NamedService, StreamingService},
+    codegen::{BoxFuture, http},
+    server::{Grpc, StreamingService},
 };
 use tonic_prost::ProstCodec;
 
-use super::{Replies, Settings, SolverService, arrival, compressed, status, stream::BatchCodec};
-use crate::wire::{
-    batch_reply::BatchReply, batch_request::BatchRequest, pb::sudoku_solver_server::SERVICE_NAME,
+use super::{
+    Replies, Settings, SolverService, arrival, compressed, failure::Failure, record::Record,
+    retire::Retire, status, stream::BatchCodec,
 };
+use crate::wire::{batch_reply::BatchReply, batch_request::BatchRequest};
 
-const SOLVE: &str = "/sudoku.v1.SudokuSolver/Solve";
-const SOLVE_BATCH: &str = "/sudoku.v1.SudokuSolver/SolveBatch";
+/// The methods of the service.
+#[derive(Clone, Copy, Debug)]
+pub enum Method {
+    /// `Solve`.
+    Solve,
+    /// `SolveBatch`.
+    SolveBatch,
+}
 
-/// Routes the calls of a service.
+impl Method {
+    /// The method at a path, if it is one of the service's.
+    pub fn at(path: &str) -> Option<Self> {
+        match path {
+            "/sudoku.v1.SudokuSolver/Solve" => Some(Method::Solve),
+            "/sudoku.v1.SudokuSolver/SolveBatch" => Some(Method::SolveBatch),
+            _ => None,
+        }
+    }
+}
+
+/// What a call has of the connection that it came by.
+#[derive(Debug)]
+pub struct Caller {
+    /// What is kept of the call.
+    pub record: Record,
+    /// Ends the connection.
+    pub retire: Retire,
+}
+
+/// Answers the calls of a service.
 #[derive(Clone, Debug)]
-pub struct Endpoint(SolverService);
+pub struct Endpoint(Arc<SolverService>);
 
 impl Endpoint {
     /// The endpoint of `service`.
     pub fn new(service: SolverService) -> Self {
-        Endpoint(service)
-    }
-}
-
-impl NamedService for Endpoint {
-    const NAME: &'static str = SERVICE_NAME;
-}
-
-impl Service<http::Request<Body>> for Endpoint {
-    type Response = http::Response<Body>;
-    type Error = Infallible;
-    type Future = BoxFuture<Self::Response, Infallible>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
+        Endpoint(Arc::new(service))
     }
 
-    fn call(&mut self, request: http::Request<Body>) -> Self::Future {
-        let service = self.0.clone();
-        let settings = service.settings();
-        let path = request.uri().path();
-        if [SOLVE, SOLVE_BATCH].contains(&path)
-            && let Some(failure) = compressed::refusal(request.headers(), settings.compression)
-        {
-            return Box::pin(async move { Ok(status::status(&failure).into_http()) });
+    /// Answers a call; a refusal is an answer too.
+    pub async fn answer(
+        self,
+        method: Method,
+        caller: Caller,
+        request: http::Request<Body>,
+    ) -> http::Response<Body> {
+        let Endpoint(service) = self;
+        let settings = &service.settings;
+        let message_bytes_max = settings.message_bytes_max;
+        if let Some(failure) = compressed::refusal(request.headers(), settings.compression) {
+            return status::status(&failure).into_http();
         }
-        match path {
-            SOLVE => {
+        let response = match method {
+            Method::Solve => {
                 let grpc = grpc(ProstCodec::default(), settings);
-                Box::pin(async move { Ok(arrival::answer(service, grpc, request).await) })
+                arrival::answer(service, caller.record, grpc, request).await
             }
-            SOLVE_BATCH => {
+            Method::SolveBatch => {
                 let boards_max = settings.message_boards_max;
                 let mut grpc = grpc(BatchCodec { boards_max }, settings);
-                Box::pin(async move { Ok(grpc.streaming(SolveBatch(service), request).await) })
+                let solve_batch = SolveBatch {
+                    service,
+                    caller: Some(caller),
+                };
+                grpc.streaming(solve_batch, request).await
             }
-            _ => Box::pin(async { Ok(Status::unimplemented("").into_http()) }),
-        }
+        };
+        // A call that failed before its first reply has its status here; a stream whose later message is not
+        // read explains that itself.
+        let failed = response.extensions().get::<Status>();
+        let explained = failed.and_then(|failed| status::unread(failed, message_bytes_max));
+        explained.map_or(response, Status::into_http)
     }
 }
 
@@ -75,7 +98,10 @@ fn grpc<T: Codec>(codec: T, settings: &Settings) -> Grpc<T> {
     compressed::offered(grpc, settings.compression)
 }
 
-struct SolveBatch(SolverService);
+struct SolveBatch {
+    service: Arc<SolverService>,
+    caller: Option<Caller>,
+}
 
 impl StreamingService<BatchRequest> for SolveBatch {
     type Response = BatchReply;
@@ -83,7 +109,12 @@ impl StreamingService<BatchRequest> for SolveBatch {
     type Future = BoxFuture<Response<Replies>, Status>;
 
     fn call(&mut self, request: Request<Streaming<BatchRequest>>) -> Self::Future {
-        let service = self.0.clone();
-        Box::pin(async move { service.solve_batch(request) })
+        let service = Arc::clone(&self.service);
+        let caller = self.caller.take();
+        Box::pin(async move {
+            // tonic calls once.
+            let caller = caller.ok_or_else(|| status::status(&Failure::Internal))?;
+            service.solve_batch(caller, request)
+        })
     }
 }

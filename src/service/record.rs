@@ -48,10 +48,3 @@ impl Record {
         self.0.boards.fetch_add(boards, Relaxed);
     }
 }
-
-impl Default for Record {
-    /// That of a call without a name.
-    fn default() -> Self {
-        Record::new(HeaderValue::from_static(""))
-    }
-}

@@ -106,6 +106,7 @@ pub(super) struct Opened {
 impl Opened {
     pub(super) fn open(
         service: &SolverService,
+        retire: Retire,
         request: Request<Streaming<BatchRequest>>,
     ) -> Result<Self, Failure> {
         let settings = &service.settings;
@@ -122,11 +123,7 @@ impl Opened {
             deadline,
             life: service.life.watch(),
             idle: settings.stream_idle,
-            retire: request
-                .extensions()
-                .get::<Retire>()
-                .cloned()
-                .unwrap_or_default(),
+            retire,
         };
         let searches = Searches::new(&service.pool);
         Ok(Opened {

@@ -14,8 +14,9 @@ use std::{env, fs::File, io::Read as _, path::Path, time::Instant};
 use anyhow::Context as _;
 use flate2::read::MultiGzDecoder;
 use sudoku_solver::{
+    batch::{Level, LevelSolver},
     board::{Board, text},
-    solver::{CancelFlag, Options, Solver},
+    solver::{CancelFlag, Options},
 };
 
 const TURNS: usize = 5;
@@ -51,7 +52,8 @@ fn read(path: &Path) -> anyhow::Result<Vec<Board>> {
 }
 
 fn best_micros(board: &Board) -> f64 {
-    let (mut solver, mut solutions) = (Solver::new(), Vec::with_capacity(2));
+    let mut solver = LevelSolver::new(Level::detect());
+    let mut solutions = Vec::with_capacity(2);
     let turn = |_| {
         solutions.clear();
         let begun = Instant::now();

@@ -33,4 +33,4 @@ mod work;
 
 pub use desk::{Task, Tasks};
 pub use engine::Engine;
-pub use level::{Level, UnknownLevel};
+pub use level::{Level, LevelSolver, UnknownLevel};

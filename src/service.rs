@@ -37,6 +37,7 @@ use self::{
     record::Record, stream::Opened,
 };
 use crate::{
+    batch::Level,
     compression::Encodings,
     solver::Options,
     wire::{batch_request::BatchRequest, pb},
@@ -45,6 +46,8 @@ use crate::{
 /// What the service may be told; [`server::Config`](crate::server::Config) says what each means.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
+    /// The vector instructions that calls are solved with which no solver thread sees.
+    pub cpu_level: Level,
     /// The options of requests that leave theirs unset.
     pub defaults: Options,
     /// `Solve` calls that may wait for a thread.

@@ -124,7 +124,8 @@ impl Solver {
 
     /// Searches `board`, appending each solution to `solutions` in the order it is met.
     ///
-    /// The tree that is searched, and so the order, is that of [`tree`].
+    /// The tree that is searched, and so the order, is that of [`tree`]. This is compiled for every CPU;
+    /// [`LevelSolver`](crate::batch::LevelSolver) is the same for newer ones.
     pub fn solve(
         &mut self,
         board: &Board,
@@ -137,7 +138,7 @@ impl Solver {
 
     /// Inlined whole, so that a caller compiled for more of the processor compiles this for it too.
     #[inline(always)]
-    fn search(
+    pub(crate) fn search(
         &mut self,
         board: &Board,
         options: Options,

@@ -17,9 +17,9 @@ use common::{
     sample::{self, Dice},
 };
 use sudoku_solver::{
-    batch::{Engine, Level},
+    batch::{Engine, Level, LevelSolver},
     board::{Board, check, text},
-    solver::{Options, Outcome, Verdict},
+    solver::{CancelFlag, Options, Outcome, Verdict},
 };
 
 /// 17 givens, none of which clash; without bilocal guesses a search of a million nodes.
@@ -103,6 +103,22 @@ fn assert_all_agree(boards: &[Board], limit: u32, counted: usize) {
     for mut engine in engines() {
         let answers = run_one(&mut engine, boards, options);
         assert_same(engine.level(), boards, options, &answers, &expected);
+        assert_one_by_one(engine.level(), boards, options, &expected);
+    }
+}
+
+/// The single-board solver says the same when it is compiled for a level.
+fn assert_one_by_one(
+    level: Level,
+    boards: &[Board],
+    options: Options,
+    expected: &[(Outcome, Vec<Board>)],
+) {
+    let mut solver = LevelSolver::new(level);
+    for (board, expected) in boards.iter().zip(expected) {
+        let mut solutions = Vec::new();
+        let outcome = solver.solve(board, options, &CancelFlag::new(), &mut solutions);
+        assert_eq!((outcome, solutions), *expected, "{level}: {board}");
     }
 }
 
@@ -189,6 +205,7 @@ fn under_every_pair_of_limits_in_one_run() {
         for ((ticket, answers), options) in run(&mut engine, tasks).into_iter().zip(matrix()) {
             let expected = &expected[ticket];
             assert_same(engine.level(), &boards, options, &answers, expected);
+            assert_one_by_one(engine.level(), &boards, options, expected);
         }
     }
 }
@@ -282,6 +299,7 @@ fn exhaust(set: &str, boards: &[Board], options: Options, counted: Option<usize>
     for mut engine in engines() {
         let answers = run_one(&mut engine, boards, options);
         assert_same(engine.level(), boards, options, &answers, &expected);
+        assert_one_by_one(engine.level(), boards, options, &expected);
         levels.push(engine.level());
     }
     let agreed = start.elapsed();

@@ -5,6 +5,10 @@ use std::{fmt, str::FromStr};
 #[cfg(target_arch = "x86_64")]
 use super::x86::{Avx2Core, Avx512Core};
 use super::{desk::Tasks, engine::Core};
+use crate::{
+    board::Board,
+    solver::{CancelFlag, Options, Outcome, Solver},
+};
 
 /// The vector instructions that an engine uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -79,6 +83,56 @@ impl FromStr for Level {
     fn from_str(name: &str) -> Result<Self, Self::Err> {
         let level = Level::EVERY.into_iter().find(|level| level.name() == name);
         level.ok_or_else(|| UnknownLevel(name.to_owned()))
+    }
+}
+
+/// One board at a time, as [`Solver`], with the instructions of a level.
+///
+/// ```
+/// use sudoku_solver::{batch::{Level, LevelSolver}, board::text, solver::{CancelFlag, Options, Verdict}};
+///
+/// let board = "....7..2.8.......6.1.2.5...9.54....8.........3....85.1...3.2.8.4.......9.7..6....";
+/// let board = text::parse(board)?;
+/// let mut solver = LevelSolver::new(Level::detect());
+/// let mut solutions = Vec::new();
+/// let outcome = solver.solve(&board, Options::default(), &CancelFlag::new(), &mut solutions);
+/// assert_eq!(outcome.verdict, Verdict::Unique);
+/// assert_eq!(solutions.len(), 1);
+/// # Ok::<(), text::MalformedBoard>(())
+/// ```
+#[derive(Debug)]
+pub struct LevelSolver {
+    level: Level,
+    solver: Solver,
+}
+
+impl LevelSolver {
+    /// A solver with its memory. If this CPU lacks the level it does with what every CPU has.
+    pub fn new(level: Level) -> Self {
+        LevelSolver {
+            level,
+            solver: Solver::new(),
+        }
+    }
+
+    /// As [`Solver::solve`].
+    pub fn solve(
+        &mut self,
+        board: &Board,
+        options: Options,
+        cancel: &CancelFlag,
+        solutions: &mut Vec<Board>,
+    ) -> Outcome {
+        let solver = &mut self.solver;
+        #[cfg(target_arch = "x86_64")]
+        let outcome = match self.level {
+            Level::Portable => None,
+            Level::Avx2 => Avx2Core::search(solver, board, options, cancel, solutions),
+            Level::Avx512 => Avx512Core::search(solver, board, options, cancel, solutions),
+        };
+        #[cfg(not(target_arch = "x86_64"))]
+        let outcome = None;
+        outcome.unwrap_or_else(|| solver.solve(board, options, cancel, solutions))
     }
 }
 

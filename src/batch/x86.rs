@@ -5,8 +5,11 @@
 //! rows and words cross, in transposing and scoring, it builds vectors across rows instead and
 //! takes two to three times as long (`docs/batch-engine.md`). So the vectors are spelled out here.
 //!
+//! The rules of the single-board solver are compiled for the same CPUs, and take half the time then.
+//!
 //! What makes it sound: a vector type leaves this file only inside the core of an engine, and such a
-//! core is only made by `new` below, once the CPU has said that it has the instructions.
+//! core is only made by `new` below, once the CPU has said that it has the instructions. A search of one
+//! board asks each time, which is a look at a word.
 
 #![expect(
     unsafe_code,
@@ -28,10 +31,17 @@ use std::{
 };
 
 use super::{desk::Tasks, engine::Core, lanes::Lanes, vector::Vector};
+use crate::{
+    board::Board,
+    solver::{CancelFlag, Options, Outcome, Solver},
+};
 
-/// An engine of one level: `new` asks the CPU, `run` is compiled for it.
+/// An engine of one level: `new` asks the CPU, `run` is compiled for it. And a search of one board, the same.
 macro_rules! level {
-    ($core:ident, $vector:ident, $words:literal, $run:ident, $features:literal, $($feature:tt),+) => {
+    (
+        $core:ident, $vector:ident, $words:literal, $run:ident, $search:ident, $features:literal,
+        $($feature:tt),+
+    ) => {
         pub(super) struct $core(Box<Core<$vector, $words>>);
 
         impl $core {
@@ -48,11 +58,36 @@ macro_rules! level {
                 // SAFETY: `self` is only made by `new`, which saw these features on this CPU.
                 unsafe { $run(&mut self.0, tasks) }
             }
+
+            /// `None` if this CPU lacks the instructions; then nothing was searched.
+            pub(super) fn search(
+                solver: &mut Solver,
+                board: &Board,
+                options: Options,
+                cancel: &CancelFlag,
+                solutions: &mut Vec<Board>,
+            ) -> Option<Outcome> {
+                Self::is_available().then(|| {
+                    // SAFETY: this CPU has just said that it has these features.
+                    unsafe { $search(solver, board, options, cancel, solutions) }
+                })
+            }
         }
 
         #[target_feature(enable = $features)]
         fn $run<T: Tasks>(core: &mut Core<$vector, $words>, tasks: &mut T) {
             core.run(tasks);
+        }
+
+        #[target_feature(enable = $features)]
+        fn $search(
+            solver: &mut Solver,
+            board: &Board,
+            options: Options,
+            cancel: &CancelFlag,
+            solutions: &mut Vec<Board>,
+        ) -> Outcome {
+            solver.search(board, options, cancel, solutions)
         }
     };
 }
@@ -64,6 +99,7 @@ level!(
     V256,
     4,
     run_avx2,
+    search_avx2,
     "avx2,bmi1,bmi2,popcnt,lzcnt",
     "avx2",
     "bmi1",
@@ -76,6 +112,7 @@ level!(
     V512,
     8,
     run_avx512,
+    search_avx512,
     "avx512f,avx512bw,avx512vl,avx2,bmi1,bmi2,popcnt,lzcnt",
     "avx512f",
     "avx512bw",

@@ -141,6 +141,7 @@ impl Config {
             .saturating_mul(limits::WINDOW_BOARDS_PER_WORKER);
         let solutions_max = self.solutions_max.clamp(1, Options::SOLUTION_LIMIT_MAX);
         Settings {
+            cpu_level: self.cpu_level,
             defaults: Options {
                 node_limit: self.node_limit.max(1),
                 solution_limit: Options::default().solution_limit.min(solutions_max),

@@ -8,9 +8,10 @@ use std::{
 };
 
 use crate::{
+    batch::{Level, LevelSolver},
     board::Board,
     solver::{
-        CancelFlag, Options, Solver, Verdict,
+        CancelFlag, Options, Verdict,
         answers::{Answer, Answers},
     },
 };
@@ -22,20 +23,20 @@ use crate::{
 const NODES_MAX: u32 = 16;
 
 thread_local! {
-    static SOLVER: RefCell<Solver> = RefCell::new(Solver::new());
+    static SOLVER: RefCell<Option<LevelSolver>> = const { RefCell::new(None) };
 }
 
 /// The answer to a board, or `None` if it takes longer: then nothing is known of it.
-pub(super) fn solve(board: &Board, options: Options) -> Option<Answers> {
+pub(super) fn solve(board: &Board, options: Options, level: Level) -> Option<Answers> {
     let few = Options {
         node_limit: options.node_limit.min(NODES_MAX),
         ..options
     };
     // A panic must not take the connection with it. The call goes on to a solver thread, which panics
     // as well and knows how to end a call by that; what the panic left here is not used again.
-    let solved = panic::catch_unwind(AssertUnwindSafe(|| search(board, few)));
+    let solved = panic::catch_unwind(AssertUnwindSafe(|| search(board, few, level)));
     if solved.is_err() {
-        SOLVER.set(Solver::new());
+        SOLVER.set(None);
     }
     solved.ok().filter(|answers| {
         let stopped = |answer: &Answer| answer.outcome.verdict == Verdict::Undecided;
@@ -43,12 +44,13 @@ pub(super) fn solve(board: &Board, options: Options) -> Option<Answers> {
     })
 }
 
-fn search(board: &Board, options: Options) -> Answers {
+fn search(board: &Board, options: Options, level: Level) -> Answers {
     #[cfg(debug_assertions)]
     super::fault::strike(std::slice::from_ref(board));
     let mut answers = Answers::with_capacity(1);
     let begun = Instant::now();
     let outcome = SOLVER.with_borrow_mut(|solver| {
+        let solver = solver.get_or_insert_with(|| LevelSolver::new(level));
         solver.solve(board, options, &CancelFlag::new(), &mut answers.solutions)
     });
     answers.answers.push(Answer {

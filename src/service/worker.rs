@@ -17,10 +17,10 @@ use super::{
     tally::{Lanes, Tally},
 };
 use crate::{
-    batch::{Engine, Task, Tasks},
+    batch::{Engine, Level, LevelSolver, Task, Tasks},
     board::Board,
     solver::{
-        Options, Solver, Verdict,
+        Options, Verdict,
         answers::{Answer, Answers},
     },
 };
@@ -42,7 +42,7 @@ const ENGINE_SOLUTIONS_MAX: u32 = 64;
 pub(super) struct Worker<'a> {
     queue: &'a Queue,
     engine: Engine,
-    solver: Solver,
+    solver: LevelSolver,
     /// Jobs taken from the queue and not finished. Kept here, so that they outlive a panic.
     begun: Vec<Arc<Job>>,
 }
@@ -51,8 +51,8 @@ impl<'a> Worker<'a> {
     pub(super) fn new(queue: &'a Queue, engine: Engine) -> Self {
         Worker {
             queue,
+            solver: LevelSolver::new(engine.level()),
             engine,
-            solver: Solver::new(),
             begun: Vec::new(),
         }
     }
@@ -76,7 +76,7 @@ impl<'a> Worker<'a> {
                 self.engine = engine;
             }
             for job in std::mem::take(&mut self.begun) {
-                let alone = panic::catch_unwind(AssertUnwindSafe(|| solve_alone(&job)));
+                let alone = panic::catch_unwind(AssertUnwindSafe(|| solve_alone(&job, level)));
                 match alone {
                     Ok(answers) => {
                         finish(job, answers, self.queue.tally());
@@ -226,12 +226,12 @@ impl Task for Arc<Job> {
 }
 
 /// Solves a job with an engine of its own: nothing is left of one that panics.
-fn solve_alone(job: &Job) -> Answers {
+fn solve_alone(job: &Job, level: Level) -> Answers {
     strike(job);
-    solve_each(&mut Solver::new(), job, job.options())
+    solve_each(&mut LevelSolver::new(level), job, job.options())
 }
 
-fn solve_each(solver: &mut Solver, job: &Job, options: Options) -> Answers {
+fn solve_each(solver: &mut LevelSolver, job: &Job, options: Options) -> Answers {
     let mut answers = Answers::with_capacity(job.boards().len());
     // One reading of the clock a board: where one ends the next begins, and the times add up.
     let mut begun = Instant::now();

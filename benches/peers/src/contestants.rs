@@ -4,10 +4,10 @@ use std::{hint::black_box, ops::Range, slice::Chunks};
 
 use sudoku::Sudoku;
 use sudoku_solver::{
-    batch::{Engine, Level, Task, Tasks},
+    batch::{Engine, Level, LevelSolver, Task, Tasks},
     board::Board,
     limits,
-    solver::{CancelFlag, Options, Solver, answers::Answers},
+    solver::{CancelFlag, Options, answers::Answers},
 };
 
 /// Count to two: one solution and the proof that there is no other.
@@ -21,7 +21,7 @@ pub(crate) struct Contestants<'a> {
     pub(crate) boards: &'a [Board],
     sudokus: Vec<Sudoku>,
     engine: Engine,
-    solver: Solver,
+    solver: LevelSolver,
 }
 
 /// One of them.
@@ -47,7 +47,7 @@ impl<'a> Contestants<'a> {
             boards,
             sudokus: sudokus.collect(),
             engine: Engine::new(level)?,
-            solver: Solver::new(),
+            solver: LevelSolver::new(level),
         })
     }
 

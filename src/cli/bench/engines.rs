@@ -6,10 +6,10 @@ use anyhow::Context as _;
 
 use super::{Tree, boards::Boards, rounds::Rounds};
 use crate::{
-    batch::{Engine, Level, Task, Tasks},
+    batch::{Engine, Level, LevelSolver, Task, Tasks},
     board::Board,
     limits,
-    solver::{CancelFlag, Options, Solver, answers::Answers},
+    solver::{CancelFlag, Options, answers::Answers},
 };
 
 /// Both engines, and what was measured of them.
@@ -18,7 +18,7 @@ pub(super) struct Alone {
     boards: Arc<Boards>,
     options: Options,
     engine: Engine,
-    solver: Solver,
+    solver: LevelSolver,
     /// What the trees are like.
     pub(super) tree: Tree,
     /// Of the batch engine, fed as the service feeds it.
@@ -46,7 +46,7 @@ impl Alone {
             boards,
             options,
             engine,
-            solver: Solver::new(),
+            solver: LevelSolver::new(level),
             tree,
             of_engine: rounds.clone(),
             of_single: rounds,
@@ -72,7 +72,7 @@ impl Alone {
     }
 }
 
-fn single(solver: &mut Solver, boards: &[Board], options: Options) {
+fn single(solver: &mut LevelSolver, boards: &[Board], options: Options) {
     let (cancel, mut solutions) = (CancelFlag::new(), Vec::new());
     for board in boards {
         solutions.clear();

@@ -105,6 +105,10 @@ pub(crate) fn nearest(number: u32, range: &RangeInclusive<u32>) -> u32 {
 /// the front whenever a buffer ends, the more often the smaller it is.
 pub const RECEIVE_BUFFER_BYTES: usize = 64 << 10;
 
+/// What each `Solve` has for its request, and again for its response; longer ones have more. The common ones are of
+/// some hundred bytes.
+pub const SOLVE_BUFFER_BYTES: usize = 512;
+
 /// Bytes of requests that one call may have on the way.
 pub const CALL_WINDOW_BYTES: u32 = 1 << 20;
 

@@ -7,6 +7,7 @@
 
 mod arrival;
 mod call;
+mod codec;
 mod compressed;
 mod deadline;
 pub mod endpoint;

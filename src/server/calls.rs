@@ -101,7 +101,7 @@ impl Calls {
     ) -> Result<Response<Answer>, Infallible>
     where
         B: HttpBody<Data = Bytes> + Send + 'static,
-        B::Error: Into<Box<dyn Error + Send + Sync>>,
+        B::Error: Into<Box<dyn Error + Send + Sync>> + Send,
     {
         let call = OpenCall::new(self.open);
         let mut watched = self.watch.begin(&request);
@@ -112,7 +112,6 @@ impl Calls {
                         record: watched.record(),
                         retire: self.retire,
                     };
-                    let request = request.map(Body::new);
                     self.solver.answer(method, caller, request).await
                 }
                 None => self.routes.call(request).await?,

@@ -16,14 +16,14 @@ use tokio::time::{self, Sleep};
 use tonic::{
     Request, Response, Status,
     body::Body,
-    codegen::{BoxFuture, http},
+    codegen::{Body as HttpBody, BoxFuture, Bytes, StdError, http},
     server::{Grpc, UnaryService},
 };
-use tonic_prost::ProstCodec;
 
 use super::{
     SolverService,
     call::Call,
+    codec::SolveCodec,
     deadline::{self, Deadline},
     failure::Failure,
     record::Record,
@@ -31,15 +31,17 @@ use super::{
 };
 use crate::wire::pb::{SolveRequest, SolveResponse};
 
-type Codec = ProstCodec<SolveResponse, SolveRequest>;
-
 /// Reads, solves and answers.
-pub(super) async fn answer(
+pub(super) async fn answer<B>(
     service: Arc<SolverService>,
     record: Record,
-    mut grpc: Grpc<Codec>,
-    request: http::Request<Body>,
-) -> http::Response<Body> {
+    mut grpc: Grpc<SolveCodec>,
+    request: http::Request<B>,
+) -> http::Response<Body>
+where
+    B: HttpBody<Data = Bytes> + Send + 'static,
+    B::Error: Into<StdError> + Send,
+{
     let max = service.settings.deadline_max;
     let begun = service.open(record).and_then(|call| {
         let deadline = deadline::deadline(request.headers(), max);

@@ -7,14 +7,13 @@ use tonic::{
     Request, Response, Status, Streaming,
     body::Body,
     codec::Codec,
-    codegen::{BoxFuture, http},
+    codegen::{Body as HttpBody, BoxFuture, Bytes, StdError, http},
     server::{Grpc, StreamingService},
 };
-use tonic_prost::ProstCodec;
 
 use super::{
-    Replies, Settings, SolverService, arrival, compressed, failure::Failure, record::Record,
-    retire::Retire, status, stream::BatchCodec,
+    Replies, Settings, SolverService, arrival, codec::SolveCodec, compressed, failure::Failure,
+    record::Record, retire::Retire, status, stream::BatchCodec,
 };
 use crate::wire::{batch_reply::BatchReply, batch_request::BatchRequest};
 
@@ -58,12 +57,16 @@ impl Endpoint {
     }
 
     /// Answers a call; a refusal is an answer too.
-    pub async fn answer(
+    pub async fn answer<B>(
         self,
         method: Method,
         caller: Caller,
-        request: http::Request<Body>,
-    ) -> http::Response<Body> {
+        request: http::Request<B>,
+    ) -> http::Response<Body>
+    where
+        B: HttpBody<Data = Bytes> + Send + 'static,
+        B::Error: Into<StdError> + Send,
+    {
         let Endpoint(service) = self;
         let settings = &service.settings;
         let message_bytes_max = settings.message_bytes_max;
@@ -72,7 +75,7 @@ impl Endpoint {
         }
         let response = match method {
             Method::Solve => {
-                let grpc = grpc(ProstCodec::default(), settings);
+                let grpc = grpc(SolveCodec, settings);
                 arrival::answer(service, caller.record, grpc, request).await
             }
             Method::SolveBatch => {

@@ -2,7 +2,8 @@
 //!
 //! The design, its measurements and what was tried and lost: `docs/batch-engine.md`.
 //!
-//! * `lanes`: sets of lanes; `vector`, `x86`: the vectors that hold them; `level`: which to use.
+//! * `lanes`: sets of lanes; `vector`, `x86`: the vectors that hold them; `level`: which to use,
+//!   and the single-board solver compiled for it.
 //! * `planes`: the tables of all lanes, and the way in and out.
 //! * `sweep`: the rules of the closure; `branch`: the branch rule.
 //! * `desk`: tasks and their boards, answers on their way out.

@@ -5,7 +5,7 @@
 //! rows and words cross, in transposing and scoring, it builds vectors across rows instead and
 //! takes two to three times as long (`docs/batch-engine.md`). So the vectors are spelled out here.
 //!
-//! The rules of the single-board solver are compiled for the same CPUs, and take half the time then.
+//! The single-board solver is compiled for the same CPUs, and takes two thirds of the instructions then.
 //!
 //! What makes it sound: a vector type leaves this file only inside the core of an engine, and such a
 //! core is only made by `new` below, once the CPU has said that it has the instructions. A search of one

@@ -1,5 +1,5 @@
 //! The calls of one connection: counted, so that one without any is known, and refused when their
-//! headers are too long or lack a token.
+//! headers are too long or lack a token. Those of the solver go straight to it, all others through tonic's routes.
 
 use std::{
     convert::Infallible,

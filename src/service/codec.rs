@@ -1,4 +1,4 @@
-//! `Solve` on the wire, for tonic: the generated messages, in buffers of their size.
+//! `Solve` on the wire, for tonic: the generated messages, in buffers of about their size.
 
 use tonic::codec::{BufferSettings, Codec};
 use tonic_prost::{ProstDecoder, ProstEncoder};
@@ -27,7 +27,8 @@ impl Codec for SolveCodec {
     }
 }
 
-/// tonic's own, of 8 KiB each, are beyond what an allocator has at hand.
+/// tonic's own, of 8 KiB each, are beyond what an allocator has at hand. The second number is for streams: from so many
+/// bytes on they wait for no other message.
 fn buffer() -> BufferSettings {
     BufferSettings::new(limits::SOLVE_BUFFER_BYTES, limits::SOLVE_BUFFER_BYTES)
 }

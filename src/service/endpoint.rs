@@ -1,5 +1,5 @@
-//! The service `SudokuSolver` over HTTP: what tonic generates, but for the codec of `SolveBatch` and the
-//! wait for the message of a `Solve`.
+//! The service `SudokuSolver` over HTTP: as tonic generates it, but with codecs of its own, a bounded wait for
+//! the message of a `Solve`, and no router.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ impl Method {
     }
 }
 
-/// What a call has of the connection that it came by.
+/// What a call has of the connection that it came by, beside its request.
 #[derive(Debug)]
 pub struct Caller {
     /// What is kept of the call.

@@ -50,6 +50,7 @@ fn search(board: &Board, options: Options, level: Level) -> Answers {
     let mut answers = Answers::with_capacity(1);
     let begun = Instant::now();
     let outcome = SOLVER.with_borrow_mut(|solver| {
+        // Of the level that the thread's first call had: servers in one process may differ in it, answers do not.
         let solver = solver.get_or_insert_with(|| LevelSolver::new(level));
         solver.solve(board, options, &CancelFlag::new(), &mut answers.solutions)
     });

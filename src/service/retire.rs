@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::Notify;
 
-/// Goes with each request, from the connection that it came by.
+/// Goes with each call of the solver, from the connection that it came by.
 ///
 /// HTTP/2 knows how to end one call, hyper has no way to say so while the client does not read. Who
 /// never does would keep the buffers of his call for ever; so his connection is told to end, the

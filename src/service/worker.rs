@@ -26,7 +26,8 @@ use crate::{
 };
 
 /// Below this many boards the engine's vectors do not pay: one sweep takes as long for one board as
-/// for all lanes (`docs/batch-engine.md` has the measurement).
+/// for all lanes. A compromise: they pay for hard boards from 8 on, for easy ones from some 40
+/// (`docs/batch-engine.md` has the measurement).
 const ENGINE_BOARDS_MIN: usize = 32;
 
 /// Nodes after which a board is left to the engine, where idle lanes share its search. It begins anew

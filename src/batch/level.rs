@@ -124,14 +124,15 @@ impl LevelSolver {
         solutions: &mut Vec<Board>,
     ) -> Outcome {
         let solver = &mut self.solver;
-        #[cfg(target_arch = "x86_64")]
         let outcome = match self.level {
             Level::Portable => None,
+            #[cfg(target_arch = "x86_64")]
             Level::Avx2 => Avx2Core::search(solver, board, options, cancel, solutions),
+            #[cfg(target_arch = "x86_64")]
             Level::Avx512 => Avx512Core::search(solver, board, options, cancel, solutions),
+            #[cfg(not(target_arch = "x86_64"))]
+            Level::Avx2 | Level::Avx512 => None,
         };
-        #[cfg(not(target_arch = "x86_64"))]
-        let outcome = None;
         outcome.unwrap_or_else(|| solver.solve(board, options, cancel, solutions))
     }
 }

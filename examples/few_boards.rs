@@ -10,13 +10,15 @@
 
 #![expect(clippy::print_stdout, reason = "the figures are what this is for")]
 
-use std::{env, fs::File, io::Read as _, path::Path, time::Instant};
+#[path = "common/boards.rs"]
+mod boards;
+
+use std::{env, path::Path, time::Instant};
 
 use anyhow::Context as _;
-use flate2::read::MultiGzDecoder;
 use sudoku_solver::{
     batch::{Engine, Level, LevelSolver, Task, Tasks},
-    board::{Board, text},
+    board::Board,
     solver::{CancelFlag, Options, answers::Answers},
 };
 
@@ -31,7 +33,7 @@ fn main() -> anyhow::Result<()> {
     let mut solver = LevelSolver::new(level);
     for path in env::args_os().skip(1) {
         let path = Path::new(&path);
-        let boards = read(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let boards = boards::read(path)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         for count in COUNTS {
             let [mut at_once, mut one_by_one] = [Vec::new(), Vec::new()];
@@ -45,16 +47,6 @@ fn main() -> anyhow::Result<()> {
         }
     }
     Ok(())
-}
-
-/// The boards of a gzip-compressed file, one a line.
-fn read(path: &Path) -> anyhow::Result<Vec<Board>> {
-    let mut lines = String::new();
-    MultiGzDecoder::new(File::open(path)?).read_to_string(&mut lines)?;
-    lines
-        .lines()
-        .map(|line| text::parse(line).map_err(anyhow::Error::from))
-        .collect()
 }
 
 fn each(solver: &mut LevelSolver, boards: &[Board]) {

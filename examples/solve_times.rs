@@ -9,13 +9,14 @@
 
 #![expect(clippy::print_stdout, reason = "the figures are what this is for")]
 
-use std::{env, fs::File, io::Read as _, path::Path, time::Instant};
+#[path = "common/boards.rs"]
+mod boards;
 
-use anyhow::Context as _;
-use flate2::read::MultiGzDecoder;
+use std::{env, path::Path, time::Instant};
+
 use sudoku_solver::{
     batch::{Level, LevelSolver},
-    board::{Board, text},
+    board::Board,
     solver::{CancelFlag, Options},
 };
 
@@ -26,7 +27,7 @@ fn main() -> anyhow::Result<()> {
     println!("|---|--:|--:|--:|--:|");
     for path in env::args_os().skip(1) {
         let path = Path::new(&path);
-        let boards = read(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let boards = boards::read(path)?;
         anyhow::ensure!(!boards.is_empty(), "{} holds no boards", path.display());
         let mut micros: Vec<f64> = boards.iter().map(best_micros).collect();
         micros.sort_by(f64::total_cmp);
@@ -39,16 +40,6 @@ fn main() -> anyhow::Result<()> {
         );
     }
     Ok(())
-}
-
-/// The boards of a gzip-compressed file, one a line.
-fn read(path: &Path) -> anyhow::Result<Vec<Board>> {
-    let mut lines = String::new();
-    MultiGzDecoder::new(File::open(path)?).read_to_string(&mut lines)?;
-    lines
-        .lines()
-        .map(|line| text::parse(line).map_err(anyhow::Error::from))
-        .collect()
 }
 
 fn best_micros(board: &Board) -> f64 {

@@ -1,13 +1,16 @@
 //! The service `SudokuSolver` over HTTP: as tonic generates it, but with codecs of its own, a bounded wait for
 //! the message of a `Solve`, and no router.
 
-use std::sync::Arc;
+use std::{
+    future::{self, Ready},
+    sync::Arc,
+};
 
 use tonic::{
     Request, Response, Status, Streaming,
     body::Body,
     codec::Codec,
-    codegen::{Body as HttpBody, BoxFuture, Bytes, StdError, http},
+    codegen::{Body as HttpBody, Bytes, StdError, http},
     server::{Grpc, StreamingService},
 };
 
@@ -109,15 +112,12 @@ struct SolveBatch {
 impl StreamingService<BatchRequest> for SolveBatch {
     type Response = BatchReply;
     type ResponseStream = Replies;
-    type Future = BoxFuture<Response<Replies>, Status>;
+    type Future = Ready<Result<Response<Replies>, Status>>;
 
     fn call(&mut self, request: Request<Streaming<BatchRequest>>) -> Self::Future {
-        let service = Arc::clone(&self.service);
+        // tonic calls once.
         let caller = self.caller.take();
-        Box::pin(async move {
-            // tonic calls once.
-            let caller = caller.ok_or_else(|| status::status(&Failure::Internal))?;
-            service.solve_batch(caller, request)
-        })
+        let caller = caller.ok_or_else(|| status::status(&Failure::Internal));
+        future::ready(caller.and_then(|caller| self.service.solve_batch(caller, request)))
     }
 }

@@ -33,7 +33,7 @@ pub(super) async fn solve(
     if let Some(deadline) = &deadline {
         deadline.check()?;
     }
-    if let Some(answers) = quick::solve(&board, options, service.settings.cpu_level) {
+    if let Some(answers) = quick::solve(&board, options, settings.cpu_level) {
         tally.inspect(|tally| tally.answered(&answers));
         return response(&board, &answers);
     }
